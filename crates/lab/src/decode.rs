@@ -60,14 +60,15 @@ use crate::fields::{Fields, list, map};
 use crate::forms::{AboveZero, Placed, Word};
 use crate::generate;
 use crate::keyed::Keyed;
-use crate::keys::{BoundKeys, BypassOfAll, Loops, Routes, TOP};
+use crate::keys::{BypassOfAll, Loops, Routes, TOP};
 use crate::names::check_name;
 use crate::plan::{Bounds, OnSpin, Precision, Shards};
 use crate::scalar::{self, seed, text};
 use crate::segments::{Station, segments};
 use crate::spec::{AddressingSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
-use netloom_units::{Duration, Probability};
+use exercise::ExerciseSpec;
+use netloom_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use variables::Variables;
@@ -137,7 +138,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
         spec.expect = items.filter_map(|item| keep(expectation(item).map(|text| item.spanned(text)), errors)).collect();
     }
     spec.figures = fields.get("figures").map_or_else(Vec::new, |node| figures(node, errors));
-    spec.exercise = fields.get("exercise").and_then(|node| exercise::exercise(node, errors));
+    spec.exercise = fields.form::<ExerciseSpec>("exercise", errors);
     spec.hunt = fields.get("hunt").and_then(|node| hunt::hunt(node, errors));
     spec.bypass = fields.form::<BypassOfAll>("bypass", errors).unwrap_or_default();
     spec.judged = fields.get("bounds").map_or_else(Vec::new, judged);
@@ -246,31 +247,13 @@ fn judged(node: &Node) -> Vec<&'static str> {
 
 /// What is said of how far the network may stray; where nothing is said, what is usual.
 fn bounds(node: &Node, errors: &mut Errors) -> Bounds {
-    let Some(fields) = Fields::open(node, &BoundKeys::SECTION, errors) else { return Bounds::default() };
-    let Some(said) = BoundKeys::read_keys(&fields, errors) else { return Bounds::default() };
-    let usual = Bounds::default();
-    let starvation = said.starvation.unwrap_or(usual.starvation);
-    // Who lets kernels wait for a processor all the time has said how long they may stand still.
-    let standstill = if starvation == Probability::ONE { Duration::MAX } else { usual.standstill };
-    let lateness = said.lateness.unwrap_or(usual.lateness);
-    let latest = said.lateness_max.filter(|latest| {
-        let is_right = *latest >= lateness;
-        if let (false, Some(value)) = (is_right, fields.get("lateness_max")) {
-            errors.push(value.error(format!(
-                "with {latest}, `lateness_max` is below `lateness`, {lateness}, which holds for 99 % of the packets: write {lateness} or more"
-            )));
-        }
-        is_right
-    });
-    Bounds {
-        lateness,
-        lateness_max: latest.unwrap_or_else(|| Bounds::latest(lateness)),
-        rate: said.rate.unwrap_or(usual.rate),
-        delay: said.delay.unwrap_or(usual.delay),
-        starvation,
-        standstill: said.standstill.unwrap_or(standstill),
-        events: said.events.unwrap_or(usual.events),
-        starts: said.starts.unwrap_or(usual.starts),
-        changes: said.changes.unwrap_or(usual.changes),
+    let Some(fields) = Fields::open(node, &Bounds::SECTION, errors) else { return Bounds::default() };
+    let Some(bounds) = Bounds::read_keys(&fields, errors) else { return Bounds::default() };
+    let Bounds { lateness, lateness_max: latest, .. } = bounds;
+    if let (true, Some(value)) = (latest < lateness, fields.get("lateness_max")) {
+        errors.push(value.error(format!(
+            "with {latest}, `lateness_max` is below `lateness`, {lateness}, which holds for 99 % of the packets: write {lateness} or more"
+        )));
     }
+    bounds
 }

@@ -1,6 +1,6 @@
 //! A map whose keys are those of a table.
 
-use crate::diagnostics::{Diagnostic, nearest};
+use crate::diagnostics::{Diagnostic, Spanned, nearest};
 use crate::errors::{Errors, keep};
 use crate::scalar::{self, word};
 use crate::section::{Form, Kind, Section};
@@ -74,6 +74,11 @@ impl<'a> Fields<'a> {
         let words: Vec<(&str, &'static Section)> = kinds.iter().map(|section| (section.kind(), *section)).collect();
         let section = keep(word(value, &words), errors)?;
         Self::open(node, section, errors).map(|fields| (section.kind(), fields))
+    }
+
+    /// Where the map is.
+    pub(crate) fn whole(&self) -> Spanned<()> {
+        self.node.spanned(())
     }
 
     /// The value of a key.

@@ -3,13 +3,14 @@
 use crate::diagnostics::Spanned;
 use crate::errors::{Errors, keep};
 use crate::fields::list;
+use crate::keyed::Keyed;
 use crate::kinds::{COMMAND_REFERENCE, LINK_REFERENCE, NODE_REFERENCE};
 use crate::names;
 use crate::plan::Argv;
 use crate::scalar;
 use crate::section::{Form, Kind, Quantity, Written};
 use crate::words::Words;
-use crate::yaml::Node;
+use crate::yaml::{Content, Node};
 use netloom_units::{Bytes, Drift, Duration, Limit, Probability, Rate, SignedDuration, TimePerByte};
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -220,6 +221,22 @@ impl<F: Form, const LEAST: u64> Form for List<F, LEAST> {
     const KIND: Kind = Kind::list(&F::KIND, LEAST);
     fn read(node: &Node, errors: &mut Errors) -> Option<Vec<F::Value>> {
         Some(list(node, errors).iter().filter_map(|item| F::read(item, errors)).collect())
+    }
+}
+
+/// A map of keys; `true` for one in which nothing is said, and `false` for none.
+pub(crate) struct OrFlag<T>(PhantomData<T>);
+
+impl<T: Keyed> Form for OrFlag<T> {
+    type Value = T;
+    const KIND: Kind = Kind::OneOf(&[Kind::Flag, T::KIND]);
+    fn read(node: &Node, errors: &mut Errors) -> Option<T> {
+        if matches!(node.content, Content::Map(_)) {
+            return T::open(node, errors);
+        }
+        let is_there = keep(scalar::flag(node), errors)?;
+        let bare = Node { content: Content::Map(Vec::new()), head: node.span, ..node.clone() };
+        is_there.then(|| T::open(&bare, errors))?
     }
 }
 

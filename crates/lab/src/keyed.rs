@@ -62,7 +62,8 @@ pub(crate) trait WrittenKeys {
 /// are read there: a section that is only a part of others has an empty name.
 ///
 /// - `const NAME = "name" { ... }` is a table, of which all keys are read by hand: by [`Fields`].
-/// - `struct Name = "name" { ... }` is a type, too, with a field for each key that has a form: an option unless it is required.
+/// - `struct Name = "name" { ... }` is a type, too, with a field for each key that has a form: an option unless it is required, or has a
+///   value behind `else` for when it is not there. `at place;` is a field for where the map is.
 /// - `read Type = "name" { ... }` reads a type that is there already, and `for Type = "name" { ... }` also writes it. A key that is not
 ///   there has the value behind `else`, or that of the type's default.
 macro_rules! sections {
@@ -94,25 +95,28 @@ macro_rules! sections {
             name: $title,
             doc: $crate::section::text(concat!($($about),+)),
             groups: &[$(
-                $($crate::section::Group::Keys(&$($shared)::+))?
+                $($crate::section::Group::Keys(&$($shared)::+),)?
                 $($crate::section::Group::Key($crate::section::key!(
                     $(#[doc = $doc])+ $name $(is $word)? $(= $kind, $($need)? $sample)? $(: $form, $($required)? $example)?
-                )))?
-            ),*],
+                )),)?
+            )*],
         }
     };
     (@struct [$(#[$meta:meta])? $vis:vis] $Name:ident {$(
         $(..$($shared:ident)::+)?
+        $(at $place:ident)?
         $($(#[doc = $doc:literal])+ $name:ident $(is $word:literal)? $(= $kind:expr, $($need:ident)? $sample:literal)?
-          $(: $form:ty, $($required:ident)? $example:literal)?)?;
+          $(: $form:ty, $($required:ident)? $example:literal $(else $usual:expr)?)?)?;
     )*}) => {
         $(#[$meta])?
         $vis struct $Name {
-            $($($(pub(crate) $name: $crate::keyed::sections!(@type $form, $($required)?),)?)?)*
+            $($(pub(crate) $place: $crate::diagnostics::Spanned<()>,)?
+            $($(pub(crate) $name: $crate::keyed::sections!(@type $form, $($required)? $(else $usual)?),)?)?)*
         }
     };
     (@keyed $settle:ident $Name:ident [$($about:literal)+] $title:literal {$(
         $(..$($shared:ident)::+)?
+        $(at $place:ident)?
         $($(#[doc = $doc:literal])+ $name:ident $(is $word:literal)? $(= $kind:expr, $($need:ident)? $sample:literal)?
           $(: $form:ty, $($required:ident)? $example:literal $(else $usual:expr)?)?)?;
     )*}) => {
@@ -123,7 +127,7 @@ macro_rules! sections {
             )*});
             fn read_keys(fields: &$crate::fields::Fields<'_>, errors: &mut $crate::errors::Errors) -> Option<Self> {
                 $($($(let $name = fields.form::<$form>($crate::section::name(stringify!($name)), errors);)?)?)*
-                Some(Self { $($($(
+                Some(Self { $($($place: fields.whole(),)? $($(
                     $name: $crate::keyed::sections!(@$settle $Name, $name $(, $required)? $(; $usual)?),
                 )?)?)* })
             }
@@ -131,6 +135,7 @@ macro_rules! sections {
     };
     (@write $Name:ident {$(
         $(..$($shared:ident)::+)?
+        $(at $place:ident)?
         $($(#[doc = $doc:literal])+ $name:ident $(is $word:literal)? $(= $kind:expr, $($need:ident)? $sample:literal)?
           $(: $form:ty, $($required:ident)? $example:literal $(else $usual:expr)?)?)?;
     )*}) => {
@@ -144,8 +149,10 @@ macro_rules! sections {
         }
     };
     (@type $form:ty, required) => { <$form as $crate::section::Form>::Value };
+    (@type $form:ty, else $usual:expr) => { <$form as $crate::section::Form>::Value };
     (@type $form:ty,) => { Option<<$form as $crate::section::Form>::Value> };
     (@value $Name:ident, $value:ident, required) => { $value? };
+    (@value $Name:ident, $value:ident; $usual:expr) => { $value.unwrap_or($usual) };
     (@value $Name:ident, $value:ident) => { $value };
     (@settle $Name:ident, $value:ident, required) => { $value? };
     (@settle $Name:ident, $value:ident; $usual:expr) => { $value.unwrap_or($usual) };

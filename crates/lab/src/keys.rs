@@ -19,4 +19,4 @@ pub(crate) use timeline::{
     KILL, LIMIT, LOG, MOST_THINGS, MOST_TIMES, MOVE, PACKET, PARTITION, PARTITION_SHAPE, PAUSE, RAMP, RAMP_ENTRY,
     REBOOT, RESET, RESTART, RUN, SET, SETUP, SIGNAL, START_ENTRY, STOP_ENTRY, Times, UP,
 };
-pub(crate) use top::{BoundKeys, BypassOfAll, Loops, TOP};
+pub(crate) use top::{BypassOfAll, Loops, TOP};

@@ -7,10 +7,11 @@
 //! A segment that is open to a network outside the lab (external interfaces, tunnels) gets no addresses by itself and
 //! no permanent neighbours. Where a tunnel says what is behind it, this is a part of the segment.
 
+use crate::decode::dhcp::DhcpSpec;
 use crate::diagnostics::Spanned;
 use crate::disjoint_sets::DisjointSets;
 use crate::plan::{End, FarInterface};
-use crate::spec::{DhcpSpec, EndSpec, LinkSpec, NodeSpec};
+use crate::spec::{EndSpec, LinkSpec, NodeSpec};
 use crate::vlan_map::VlanMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

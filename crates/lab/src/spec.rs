@@ -9,20 +9,25 @@ mod timeline;
 mod tunnel;
 
 use crate::capture::CaptureSpec;
+pub(crate) use crate::decode::attachments::ExternalSpec;
+use crate::decode::dhcp::{DhcpSpec, DnsSpec};
+use crate::decode::exercise::ExerciseSpec;
+use crate::decode::openflow::OpenFlowSpec;
+use crate::decode::switch::SwitchSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::expect::Points;
 use crate::journal::JournalSpec;
 use crate::plan::{
-    Argv, Bounds, Clock, ContainerPlan, CpuPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, ExternalMode,
-    FarNode, FileContents, FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan,
-    Precision, Ready, SamplePlan, Sends, Shards, SnoopingSettings, Stack, Treatment, TreeSettings, VmPlan,
+    Argv, Bounds, Clock, ContainerPlan, CpuPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, FarNode, FileContents,
+    FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan,
+    Sends, Shards, Stack, Treatment, VmPlan,
 };
 use crate::tracks::Origin;
 use crate::words::words;
 use ipnet::IpNet;
 use netloom_link::PipeConfig;
 use netloom_units::{Bytes, Date, Duration, Seed};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 pub(crate) use given::{GivenSpec, NameSpec, RouteSpec};
@@ -225,17 +230,6 @@ pub(crate) struct ImageSpec {
     pub(crate) writable: Option<Spanned<()>>,
 }
 
-/// What only external interfaces have.
-#[derive(Debug)]
-pub(crate) struct ExternalSpec {
-    pub(crate) interface: Spanned<String>,
-    pub(crate) mode: Option<Spanned<ExternalMode>>,
-    pub(crate) vlan: Option<Spanned<u16>>,
-    /// Whether frames for others than the other end of its link enter the lab, where that is said.
-    pub(crate) promiscuous: Option<Spanned<bool>>,
-    pub(crate) force: bool,
-}
-
 /// A policy route.
 #[derive(Debug)]
 pub(crate) struct RuleSpec {
@@ -327,78 +321,6 @@ pub(crate) struct ForwardSpec {
     pub(crate) is_udp: bool,
 }
 
-/// The name server of a node.
-#[derive(Debug)]
-pub(crate) struct DnsSpec {
-    pub(crate) place: Spanned<()>,
-    pub(crate) domain: Option<String>,
-}
-
-/// The DHCP server of a node.
-#[derive(Clone, Debug)]
-pub(crate) struct DhcpSpec {
-    pub(crate) place: Spanned<()>,
-    /// The links that it serves; none: those where somebody asks.
-    pub(crate) links: Vec<Spanned<String>>,
-    /// Whether nodes of the lab get the addresses of the plan.
-    pub(crate) reserve: bool,
-    /// The first and the last address for all others.
-    pub(crate) range: Option<Spanned<[Ipv4Addr; 2]>>,
-    pub(crate) lease: Duration,
-    /// Where it says that it advertises its prefix of IPv6.
-    pub(crate) advertise: Option<Spanned<()>>,
-    /// The router that clients are told of; none: as the plan has it for each.
-    pub(crate) router: Option<Spanned<TargetSpec>>,
-    /// The name server that clients are told of; none: the node itself.
-    pub(crate) dns: Option<Spanned<TargetSpec>>,
-    pub(crate) domain: Option<String>,
-}
-
-/// Whom a DHCP server names to its clients.
-#[derive(Clone, Debug)]
-pub(crate) enum TargetSpec {
-    Nobody,
-    Address(Ipv4Addr),
-    Node(String),
-}
-
-/// What only switches have.
-#[derive(Debug, Default)]
-pub(crate) struct SwitchSpec {
-    pub(crate) ageing: Option<Duration>,
-    pub(crate) table: Option<usize>,
-    /// Addresses, each with the link behind which it is.
-    pub(crate) fixed: Vec<([u8; 6], Spanned<String>)>,
-    /// Its part in a spanning tree.
-    pub(crate) tree: Option<TreeSettings>,
-    pub(crate) snooping: Option<SnoopingSpec>,
-}
-
-/// How a switch looks at groups of multicast.
-#[derive(Debug)]
-pub(crate) struct SnoopingSpec {
-    pub(crate) settings: SnoopingSettings,
-    /// The links at whose ports a leaving member is taken to be the last; none: at all.
-    pub(crate) fast_leave: Option<Vec<Spanned<String>>>,
-    /// The links that are taken to lead to a router.
-    pub(crate) routers: Vec<Spanned<String>>,
-}
-
-/// What only OpenFlow switches have.
-#[derive(Debug, Default)]
-pub(crate) struct OpenFlowSpec {
-    pub(crate) controller: Option<ControllerSpec>,
-    /// Whether it forwards nothing by itself.
-    pub(crate) is_secure: bool,
-}
-
-/// The node that runs a controller, and the port at which that listens.
-#[derive(Debug)]
-pub(crate) struct ControllerSpec {
-    pub(crate) node: Spanned<String>,
-    pub(crate) port: u16,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) name: Spanned<String>,
@@ -470,23 +392,4 @@ pub(crate) struct TrafficSpec {
     pub(crate) from: Spanned<String>,
     pub(crate) to: Spanned<String>,
     pub(crate) sends: Sends,
-}
-
-/// An exercise.
-#[derive(Debug, Default)]
-pub(crate) struct ExerciseSpec {
-    /// None: as the lab.
-    pub(crate) title: Option<String>,
-    pub(crate) text: String,
-    pub(crate) tasks: Vec<TaskSpec>,
-}
-
-/// A task.
-#[derive(Debug)]
-pub(crate) struct TaskSpec {
-    pub(crate) title: Spanned<String>,
-    pub(crate) text: String,
-    pub(crate) checks: Vec<Spanned<String>>,
-    pub(crate) last: Option<Duration>,
-    pub(crate) hints: Vec<String>,
 }

@@ -9,7 +9,7 @@ use crate::kinds::PORT;
 use crate::plan::{ExposePlan, ExternalMode, KeyPlan, NodeKind, Stack};
 use crate::scalar::{filled, integer, word};
 use crate::section::Kind;
-use crate::spec::{ExternalSpec, FarEndSpec, TunnelSpec};
+use crate::spec::{FarEndSpec, TunnelSpec};
 use crate::yaml::{Content, Entry, Node};
 use netloom_units::Duration;
 
@@ -35,6 +35,17 @@ sections! {
         /// Whether an external node may take an interface that is the machine's only way out. Default: false.
         force: bool, "true";
     }
+}
+
+/// What only external interfaces have.
+#[derive(Debug)]
+pub(crate) struct ExternalSpec {
+    pub(crate) interface: Spanned<String>,
+    pub(crate) mode: Option<Spanned<ExternalMode>>,
+    pub(crate) vlan: Option<Spanned<u16>>,
+    /// Whether frames for others than the other end of its link enter the lab, where that is said.
+    pub(crate) promiscuous: Option<Spanned<bool>>,
+    pub(crate) force: bool,
 }
 
 /// The longest name that an interface has (`IFNAMSIZ`), in bytes.

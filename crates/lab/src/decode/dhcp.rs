@@ -1,52 +1,57 @@
 //! DHCP servers and who asks them, and name servers.
 
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::forms::{LinkName, OneOrMore, Said, forms};
-use crate::keyed::{Keyed, sections};
+use crate::errors::Errors;
+use crate::forms::{LinkName, OneOrMore, OrFlag, Said, forms};
+use crate::keyed::sections;
 use crate::names::wrong_node_name;
-use crate::scalar::{duration, filled, flag};
+use crate::scalar::{duration, filled};
 use crate::section::{Form, Kind};
-use crate::spec::{DhcpSpec, DnsSpec, TargetSpec};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::net::Ipv4Addr;
 
+/// A DHCP server, or none.
+pub(crate) type DhcpServer = OrFlag<DhcpSpec>;
+/// A name server, or none.
+pub(crate) type NameServer = OrFlag<DnsSpec>;
+
 forms! {
-    /// A DHCP server, or none.
-    pub(crate) struct DhcpServer = DhcpSpec, Kind::OneOf(&[Kind::Flag, Dhcp::KIND]), noting dhcp;
-    /// A name server, or none.
-    pub(crate) struct NameServer = DnsSpec, Kind::OneOf(&[Kind::Flag, Dns::KIND]), noting dns;
     pub(crate) struct Lease = Duration, Duration::KIND, lease;
     pub(crate) struct Domain = String, Kind::Text("^[a-zA-Z0-9][a-zA-Z0-9.-]{0,62}$"), domain;
     /// A node, an address, or nobody.
     pub(crate) struct Target = Spanned<TargetSpec>, Kind::Text("^[a-zA-Z0-9.-]{1,31}$"), target;
+    /// The first and the last address of several.
+    pub(crate) struct Range = Spanned<[Ipv4Addr; 2]>, Kind::pair(&Ipv4Addr::KIND), noting range;
     Ipv4Addr = Self, Kind::Text("^[0-9]{1,3}(\\.[0-9]{1,3}){3}$"), address;
 }
 
 sections! {
     /// A node's name server, which knows the names of the lab.
-    pub(crate) struct Dns = "dns" {
+    #[derive(Debug)]
+    pub(crate) struct DnsSpec = "dns" {
+        at place;
         /// The domain of the lab's names, in which those who ask look for names without a dot. Default: none.
         domain: Domain, "home";
     }
 
     /// A node's DHCP server, which answers questions for names, too.
-    pub(crate) struct Dhcp = "dhcp" {
+    #[derive(Clone, Debug)]
+    pub(crate) struct DhcpSpec = "dhcp" {
+        at place;
         /// The link, or those, that it serves. Default: those of its links where somebody asks.
-        links: OneOrMore<LinkName>, "lan";
+        links: OneOrMore<LinkName>, "lan" else Vec::new();
         /// Whether each node of the lab that asks gets the address that the plan has for it. Default: true; else it gets any of the range,
         /// and has no name in /etc/hosts.
-        reserve: bool, "false";
+        reserve: bool, "false" else true;
         /// The first and the last address for those who have none reserved. Default: none; without `reserve` all addresses of the subnet
         /// that no other node has.
-        range = Kind::pair(&Ipv4Addr::KIND), "[10.0.0.4, 10.0.0.6]";
+        range: Range, "[10.0.0.4, 10.0.0.6]";
         /// For how long an address is lent: 2 min or more. Default: 1 h.
-        lease: Lease, "10 min";
+        lease: Lease, "10 min" else USUAL_LEASE;
         /// Whether a router advertises itself and its prefix of IPv6, too, so that its clients get their addresses and their default route
         /// of IPv6 from that (SLAAC, RFC 4862). Default: false.
-        advertise: Said, "true";
+        advertise: Said, "true" else None;
         /// The router that clients get: a node, an address, or none. Default: the routes that the plan has for each.
         router: Target, "r1";
         /// The name server that clients get: a node, an address, or none. Default: this node.
@@ -62,35 +67,12 @@ const LEAST_LEASE: Duration = Duration::from_secs(120);
 /// A longer one does not fit into 32 bits, where the highest number means for ever (RFC 2132, section 9.2).
 const MOST_LEASE: Duration = Duration::from_secs(u32::MAX as u64 - 1);
 
-fn dns(node: &Node, errors: &mut Errors) -> Option<DnsSpec> {
-    let place = node.spanned(());
-    if !matches!(node.content, Content::Map(_)) {
-        return keep(flag(node), errors)?.then_some(DnsSpec { place, domain: None });
-    }
-    Some(DnsSpec { place, domain: Dns::open(node, errors)?.domain })
-}
-
-fn dhcp(node: &Node, errors: &mut Errors) -> Option<DhcpSpec> {
-    let (place, reserve, lease) = (node.spanned(()), true, USUAL_LEASE);
-    if !matches!(node.content, Content::Map(_)) {
-        let (links, router) = (Vec::new(), None);
-        let usual =
-            DhcpSpec { place, links, reserve, range: None, lease, advertise: None, router, dns: None, domain: None };
-        return keep(flag(node), errors)?.then_some(usual);
-    }
-    let fields = Fields::open(node, &Dhcp::SECTION, errors)?;
-    let keys = Dhcp::read_keys(&fields, errors)?;
-    Some(DhcpSpec {
-        place,
-        links: keys.links.unwrap_or_default(),
-        reserve: keys.reserve.unwrap_or(reserve),
-        range: fields.get("range").and_then(|value| range(value, errors)),
-        lease: keys.lease.unwrap_or(lease),
-        advertise: keys.advertise.flatten(),
-        router: keys.router,
-        dns: keys.dns,
-        domain: keys.domain,
-    })
+/// Whom a DHCP server names to its clients.
+#[derive(Clone, Debug)]
+pub(crate) enum TargetSpec {
+    Nobody,
+    Address(Ipv4Addr),
+    Node(String),
 }
 
 fn lease(node: &Node) -> Result<Duration, Diagnostic> {

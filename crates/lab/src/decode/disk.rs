@@ -3,8 +3,7 @@
 use super::files::target;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
-use crate::fields::Fields;
-use crate::forms::{OrZero, Word, forms};
+use crate::forms::{Maybe, OrZero, Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::plan::{DiskPlan, Filesystem};
 use crate::scalar::{quantity, text};
@@ -15,7 +14,7 @@ use std::path::PathBuf;
 
 forms! {
     /// A disk, with its place.
-    pub(crate) struct Disk = Spanned<DiskPlan>, DiskKeys::KIND, noting disk;
+    pub(crate) struct Disk = Spanned<DiskPlan>, DiskPlan::KIND, noting disk;
     /// The folder of a node at which its disk is.
     pub(crate) struct Folder = PathBuf, Kind::Text("^/+[^/]"), folder;
     /// The size of a disk.
@@ -24,24 +23,24 @@ forms! {
 
 sections! {
     /// A disk of a kernel node, which outlives its kernel when the node crashes.
-    pub(crate) struct DiskKeys = "disk" {
+    read DiskPlan = "disk" {
         /// The folder of the node at which its file system is, which is empty in the beginning.
         at: Folder, required "/var/lib/etcd";
         /// Its size, 16 MB to 1000 GB (xfs: 320 MB and more; f2fs: 64 MB and more); it takes as much memory of this machine as is written
         /// to it. Default: 256 MB; with xfs, 512 MB.
-        size: DiskSize, "1 GB";
+        size: DiskSize, "1 GB" else DiskPlan::size_of(filesystem.unwrap_or_default());
         /// Its file system. Default: ext4.
-        filesystem: Word<Filesystem>, "xfs";
+        filesystem: Word<Filesystem>, "xfs" else Filesystem::default();
         /// The time from the transfer of a request to its end. Default: 80 us.
-        latency: OrZero<Duration>, "100 us";
+        latency: OrZero<Duration>, "100 us" else DiskPlan::LATENCY;
         /// The rate at which requests are transferred, one after the other. Default: no limit.
-        rate: Rate, "200 MB/s";
+        rate: Maybe<Rate>, "200 MB/s" else None;
         /// The time that a flush of its cache takes (fsync). Default: 1 ms.
-        flush: OrZero<Duration>, "5 ms";
+        flush: OrZero<Duration>, "5 ms" else DiskPlan::FLUSH;
         /// Whether what is on it is kept for the next run. Default: false.
-        keep: bool, "true";
+        keep: bool, "true" else false;
         /// Whether all requests to it become a table in the results, disks.csv, in virtual time. Default: false.
-        journal: bool, "true";
+        journal: bool, "true" else false;
     }
 }
 
@@ -52,27 +51,13 @@ const MOST: Bytes = Bytes::new(1_000_000_000_000);
 const BLOCK: u64 = 4096;
 
 fn disk(node: &Node, errors: &mut Errors) -> Option<Spanned<DiskPlan>> {
-    let fields = Fields::open(node, &DiskKeys::SECTION, errors)?;
-    let DiskKeys { at, size, filesystem, latency, rate, flush, keep: is_kept, journal } =
-        DiskKeys::read_keys(&fields, errors)?;
-    let filesystem = filesystem.unwrap_or_default();
-    let size = size.unwrap_or_else(|| DiskPlan::size_of(filesystem));
-    if size < filesystem.least() {
-        let (name, least) = (filesystem.name(), filesystem.least());
-        errors.push(
-            fields.get("size").unwrap_or(node).error(format!("a disk with {name} has {least} at least, not {size}")),
-        );
+    let plan = DiskPlan::open(node, errors)?;
+    let (name, size, least) = (plan.filesystem.name(), plan.size, plan.filesystem.least());
+    if size < least {
+        let said = node.value("size").unwrap_or(node);
+        errors.push(said.error(format!("a disk with {name} has {least} at least, not {size}")));
     }
-    Some(node.spanned(DiskPlan {
-        at,
-        size,
-        filesystem,
-        latency: latency.unwrap_or(DiskPlan::LATENCY),
-        rate,
-        flush: flush.unwrap_or(DiskPlan::FLUSH),
-        keep: is_kept.unwrap_or_default(),
-        journal: journal.unwrap_or_default(),
-    }))
+    Some(node.spanned(plan))
 }
 
 fn folder(node: &Node) -> Result<PathBuf, Diagnostic> {

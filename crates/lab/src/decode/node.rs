@@ -6,7 +6,7 @@ use super::firewall::firewall;
 use super::image::image;
 use super::measures::OriginForm;
 use super::nat::nat;
-use super::switch::{misplaced, switch};
+use super::switch::{SwitchSpec, misplaced};
 use super::vm::vm;
 use super::{daemons, openflow, paths};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
@@ -101,7 +101,7 @@ fn one(name: Spanned<String>, node: Option<&Node>, errors: &mut Errors) -> NodeS
         dhcp: keys.dhcp,
         dns: keys.dns,
         asks: keys.addresses,
-        switch: switch(&fields, errors),
+        switch: SwitchSpec::read_keys(&fields, errors).unwrap_or_default(),
         openflow,
         external: external(kind, node, &fields, errors),
         tunnel: tunnel(kind, node, &fields, errors),

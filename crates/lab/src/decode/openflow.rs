@@ -1,6 +1,6 @@
 //! What only OpenFlow switches have.
 
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::forms::{forms, word_form};
@@ -8,7 +8,6 @@ use crate::keyed::{Keyed, sections};
 use crate::plan::{FilePlan, NodeKind};
 use crate::scalar::filled;
 use crate::section::Kind;
-use crate::spec::{ControllerSpec, OpenFlowSpec};
 use crate::yaml::Node;
 
 /// Where controllers listen (IANA).
@@ -18,7 +17,7 @@ const PORT: u16 = 6653;
 const FOLDERS: [&str; 2] = ["/etc/openvswitch", "/run/openvswitch"];
 
 word_form! {
-    /// Whether it forwards nothing by itself.
+    /// Whether a switch forwards nothing by itself.
     pub(crate) struct FailMode = bool { "standalone" = false, "secure" = true }
 }
 
@@ -29,14 +28,22 @@ forms! {
 
 sections! {
     /// The settings of an OpenFlow switch.
-    pub(crate) struct OpenFlowKeys = "" {
+    #[derive(Debug, Default)]
+    pub(crate) struct OpenFlowSpec = "" {
         /// The controller of an OpenFlow switch: the node that runs it, and the port at which it listens, 6653 if none is given. Default:
         /// none.
         controller: Controller, "tcp:c0:6653";
         /// What an OpenFlow switch does without its controller: standalone learns addresses as an ordinary switch does, secure forwards
         /// only what its flows say. Default: standalone.
-        fail_mode: FailMode, "secure";
+        fail_mode: FailMode, "secure" else false;
     }
+}
+
+/// The node that runs a controller, and the port at which that listens.
+#[derive(Debug)]
+pub(crate) struct ControllerSpec {
+    pub(crate) node: Spanned<String>,
+    pub(crate) port: u16,
 }
 
 /// The settings of an OpenFlow switch among the keys of a node with these files.
@@ -49,11 +56,7 @@ pub(super) fn openflow(kind: NodeKind, fields: &Fields<'_>, files: &[FilePlan], 
     if let Some((file, said)) = files.iter().find(is_own).zip(fields.get("files")) {
         errors.push(said.error(format!("{} belongs to Open vSwitch: leave it out", file.target.display())));
     }
-    let keys = OpenFlowKeys::read_keys(fields, errors);
-    keys.map_or_else(OpenFlowSpec::default, |OpenFlowKeys { controller, fail_mode }| OpenFlowSpec {
-        controller,
-        is_secure: fail_mode.unwrap_or_default(),
-    })
+    OpenFlowSpec::read_keys(fields, errors).unwrap_or_default()
 }
 
 fn controller(node: &Node) -> Result<ControllerSpec, Diagnostic> {

@@ -9,17 +9,30 @@ use crate::kinds::LINK_REFERENCE;
 use crate::plan::{QuerierSettings, SnoopingSettings};
 use crate::scalar::{self, positive_duration, text};
 use crate::section::{Form, Kind};
-use crate::spec::SnoopingSpec;
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::net::Ipv4Addr;
 
 forms! {
     /// How a switch looks at groups of multicast, or not at all.
-    pub(crate) struct GroupSnooping = SnoopingSpec, Kind::OneOf(&[Kind::Flag, Snooping::KIND]), noting snooping;
+    pub(crate) struct GroupSnooping = SnoopingSpec, Kind::OneOf(&[Kind::Flag, SnoopingSettings::KIND]), noting snooping;
+    /// How a switch asks hosts which groups they want, or none.
+    struct Querier = Option<QuerierSettings>, Kind::OneOf(&[Kind::Flag, QuerierSettings::KIND]), noting |node: &Node, errors: &mut Errors| {
+        Some(querier(node, errors))
+    };
     pub(crate) struct Interval = Duration, Duration::KIND, interval;
     pub(crate) struct Response = Duration, Duration::KIND, response;
     pub(crate) struct QueryAddress = Ipv4Addr, Kind::Text("^[0-9.]+$"), address;
+}
+
+/// How a switch looks at groups of multicast.
+#[derive(Debug)]
+pub(crate) struct SnoopingSpec {
+    pub(crate) settings: SnoopingSettings,
+    /// The links at whose ports a leaving member is taken to be the last; none: at all.
+    pub(crate) fast_leave: Option<Vec<Spanned<String>>>,
+    /// The links that are taken to lead to a router.
+    pub(crate) routers: Vec<Spanned<String>>,
 }
 
 /// Links, by their names.
@@ -27,10 +40,10 @@ const LINKS: Kind = Kind::list(&LINK_REFERENCE, 0);
 
 sections! {
     /// How a switch looks at groups of multicast (RFC 4541).
-    pub(crate) struct Snooping = "snooping" {
+    read SnoopingSettings = "snooping" {
         /// Whether the switch asks hosts which groups they want, where nobody with a lower address does; or how. Where nobody asks,
         /// multicast goes everywhere. Default: true.
-        querier = Kind::OneOf(&[Kind::Flag, QuerierSettings::KIND]), "{address: 10.0.0.254}";
+        querier: Querier, "{address: 10.0.0.254}";
         /// How often hosts are asked: whole seconds, 1 s to 3600 s. Default: 125 s.
         interval: Interval, "30 s";
         /// How long hosts may take to answer: whole tenths of a second, 100 ms to 12.7 s, and less than `interval`. Default: 10 s.
@@ -70,21 +83,16 @@ const LONGEST_INTERVAL: Duration = Duration::from_secs(3_600);
 
 fn snooping(node: &Node, errors: &mut Errors) -> Option<SnoopingSpec> {
     const RIGHT: &str = "true, false, or for example {fast_leave: true, querier: {address: 10.0.0.254}}";
-    let usual = SnoopingSettings::default();
     if !matches!(node.content, Content::Map(_)) {
         let is_on = keep(scalar::flag(node).map_err(|_| node.expected(RIGHT)), errors)?;
-        return is_on.then(|| SnoopingSpec { settings: usual, fast_leave: Some(Vec::new()), routers: Vec::new() });
+        return is_on.then(|| SnoopingSpec {
+            settings: SnoopingSettings::default(),
+            fast_leave: Some(Vec::new()),
+            routers: Vec::new(),
+        });
     }
-    let fields = Fields::open(node, &Snooping::SECTION, errors)?;
-    let keys = Snooping::read_keys(&fields, errors)?;
-    let settings = SnoopingSettings {
-        groups: keys.groups.unwrap_or(usual.groups),
-        interval: keys.interval.unwrap_or(usual.interval),
-        response: keys.response.unwrap_or(usual.response),
-        last_member: keys.last_member.unwrap_or(usual.last_member),
-        robustness: keys.robustness.unwrap_or(usual.robustness),
-        querier: fields.get("querier").map_or(usual.querier, |value| querier(value, errors)),
-    };
+    let fields = Fields::open(node, &SnoopingSettings::SECTION, errors)?;
+    let settings = SnoopingSettings::read_keys(&fields, errors)?;
     let SnoopingSettings { interval, response, .. } = settings;
     if response >= interval {
         errors.push(node.error(format!(

@@ -1,7 +1,7 @@
 //! What only switches have.
 
 use super::attachments::{ExternalKeys, TunnelKeys};
-use super::openflow::OpenFlowKeys;
+use super::openflow::OpenFlowSpec;
 use super::snooping::GroupSnooping;
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
@@ -12,7 +12,6 @@ use crate::kinds::{LINK_REFERENCE, MAC};
 use crate::plan::{NodeKind, TreeSettings};
 use crate::scalar::{self, integer, positive_duration};
 use crate::section::{Form, Kind, Section};
-use crate::spec::SwitchSpec;
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
@@ -38,13 +37,14 @@ impl<const LEAST: u64, const MOST: u64> Form for Seconds<LEAST, MOST> {
 
 sections! {
     /// The settings of a switch.
-    pub(crate) struct SwitchKeys = "" {
+    #[derive(Debug, Default)]
+    pub(crate) struct SwitchSpec = "" {
         /// For how long a switch remembers an address without hearing from it. Default: 300 s.
         ageing: AboveZero<Duration>, "10 s";
         /// How many addresses a switch remembers at most, 1 to 1000000; what is for others goes out at all ports. Default: 8192.
         table: Count<1, 1_000_000>, "1024";
         /// Addresses that a switch does not learn, each with the link behind which it always is.
-        r#static: StaticAddresses, "{\"02:00:00:00:00:01\": uplink}";
+        r#static: StaticAddresses, "{\"02:00:00:00:00:01\": uplink}" else Vec::new();
         /// Whether a switch takes part in a rapid spanning tree (IEEE 802.1D-2004), so that switches may be joined in loops; or how it
         /// does. Default: false.
         stp: SpanningTree, "{priority: 4096}";
@@ -65,18 +65,6 @@ sections! {
         /// How long a port listens, and then learns, before it forwards where no neighbour answers. Whole seconds, 4 s to 30 s. Default: 15
         /// s.
         forward_delay: Seconds<4, 30>, "20 s";
-    }
-}
-
-/// The settings of a switch among the keys of a node.
-pub(super) fn switch(fields: &Fields<'_>, errors: &mut Errors) -> SwitchSpec {
-    let Some(keys) = SwitchKeys::read_keys(fields, errors) else { return SwitchSpec::default() };
-    SwitchSpec {
-        ageing: keys.ageing,
-        table: keys.table,
-        fixed: keys.r#static.unwrap_or_default(),
-        tree: keys.stp,
-        snooping: keys.snooping,
     }
 }
 
@@ -171,8 +159,8 @@ pub(super) fn misplaced(kind: NodeKind, fields: &Fields<'_>) -> Vec<Diagnostic> 
         "addresses",
     ];
     const OF_KINDS: [(NodeKind, &str, Section); 4] = [
-        (NodeKind::Switch, "switches", SwitchKeys::SECTION),
-        (NodeKind::OpenFlow, "OpenFlow switches", OpenFlowKeys::SECTION),
+        (NodeKind::Switch, "switches", SwitchSpec::SECTION),
+        (NodeKind::OpenFlow, "OpenFlow switches", OpenFlowSpec::SECTION),
         (NodeKind::External, "external interfaces", ExternalKeys::SECTION),
         (NodeKind::Tunnel, "tunnels", TunnelKeys::SECTION),
     ];

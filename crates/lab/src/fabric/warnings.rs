@@ -19,7 +19,7 @@ struct Reached {
 
 /// The names of switches with a spanning tree, by their numbers: what warnings are about.
 pub(crate) fn switches_in_trees(spec: &Spec) -> BTreeMap<usize, Spanned<String>> {
-    let trees = spec.nodes.iter().enumerate().filter(|(_, node)| node.switch.tree.is_some());
+    let trees = spec.nodes.iter().enumerate().filter(|(_, node)| node.switch.stp.is_some());
     trees.map(|(number, node)| (number, node.name.clone())).collect()
 }
 

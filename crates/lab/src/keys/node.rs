@@ -16,10 +16,10 @@ use crate::decode::machines::MachineName;
 use crate::decode::measures::Place;
 use crate::decode::nat::Nat;
 use crate::decode::node_clock::ClockError;
-use crate::decode::openflow::OpenFlowKeys;
+use crate::decode::openflow::OpenFlowSpec;
 use crate::decode::paths::Trail;
 use crate::decode::rules::Rule;
-use crate::decode::switch::SwitchKeys;
+use crate::decode::switch::SwitchSpec;
 use crate::decode::variables::{Environment, Sysctls, Variables};
 use crate::decode::vm::Vm;
 use crate::forms::{Command, List, Placed, Said, Word, word_form};
@@ -98,8 +98,8 @@ sections! {
         dns: NameServer, "{domain: home}";
         /// Where its addresses come from: dhcp is a DHCP client on each of its links, for IPv4. Default: Netloom sets them.
         addresses: Placed<FromServers>, "dhcp";
-        ..SwitchKeys::SECTION;
-        ..OpenFlowKeys::SECTION;
+        ..SwitchSpec::SECTION;
+        ..OpenFlowSpec::SECTION;
         ..ExternalKeys::SECTION;
         ..TunnelKeys::SECTION;
         /// The congestion control of its TCP connections: net.ipv4.tcp_congestion_control. Default: cubic.

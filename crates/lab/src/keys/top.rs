@@ -11,7 +11,7 @@ use super::timeline::{
 use crate::decode::clock::Dilated;
 use crate::decode::daemons::Converged;
 use crate::decode::elsewhere::ELSEWHERE;
-use crate::decode::exercise::Exercise;
+use crate::decode::exercise::ExerciseSpec;
 use crate::decode::hunt;
 use crate::decode::machines::MACHINES;
 use crate::decode::measure::Measure;
@@ -20,7 +20,7 @@ use crate::decode::multicast::MULTICAST;
 use crate::forms::{AboveZero, Filled, Placed, Whole, Word, word_form};
 use crate::keyed::{Keyed, sections};
 use crate::kinds::{COMMAND_NAME, LINK_NAME, NODE_NAME, NODE_REFERENCE, VARIABLE_NAMES};
-use crate::plan::{OnSpin, Precision, Shards};
+use crate::plan::{Bounds, OnSpin, Precision, Shards};
 use crate::section::{Form, Kind, Section};
 use crate::spec::BypassSpec;
 use crate::{capture, generate, journal, traffic, vary};
@@ -144,11 +144,11 @@ sections! {
         /// What is measured, by name, for reports and the tables of sweeps: <term> [in UNIT] [during A..B].
         figures = Kind::Map { names: COMMAND_NAME, values: &Filled::KIND }, "{goodput: ping.duration}";
         /// Tasks for those who learn with this lab, which are checked while it is up. Default: none.
-        exercise = Exercise::KIND,
+        exercise = ExerciseSpec::KIND,
             "{text: Fill the queue., tasks: [{title: See it fill, check: backbone.forward.queue_max > 9 packets}]}";
         ..hunt::HUNTED;
         /// How far the network may stray from its description.
-        bounds = BoundKeys::KIND, "{lateness: 500 us}";
+        bounds = Bounds::KIND, "{lateness: 500 us}";
     }
 }
 
@@ -159,11 +159,11 @@ const NODES: Kind = Kind::OneOf(&[
 
 sections! {
     /// How far a run may stray and still be as described.
-    pub(crate) struct BoundKeys = "bounds" {
+    read Bounds = "bounds" {
         /// 99 % of a pipe's packets are delivered at most this much later than due. Default: 1 ms.
         lateness: Duration, "500 us";
         /// No packet of a pipe is delivered later than due by more than this. Default: ten times `lateness`.
-        lateness_max: Duration, "20 ms";
+        lateness_max: Duration, "20 ms" else Bounds::latest(lateness.unwrap_or(Bounds::default().lateness));
         /// The rate of a busy pipe differs from the described one by at most this. Default: 2 %.
         rate: Probability, "1 %";
         /// The mean delay of a pipe differs from the described one by at most this, or by `lateness` if that is more. Default: 1 %.
@@ -173,7 +173,7 @@ sections! {
         starvation: Probability, "10 %";
         /// Each kernel node and virtual machine stands still for at most this long at a time, whatever the cause. Default: 100 ms; no limit
         /// with `starvation: 100 %`.
-        standstill: Duration, "500 ms";
+        standstill: Duration, "500 ms" else longest_standstill(starvation);
         /// Links are changed, cut and restored, windows of expectations begin and end, and the run ends at most this much later than
         /// described. Default: 10 ms.
         events: Duration, "1 ms";
@@ -183,4 +183,9 @@ sections! {
         /// Whether programs may give interfaces of described links another queue, MTU or state. Default: false.
         changes: bool, "true";
     }
+}
+
+/// How long kernels may stand still: who lets them wait for a processor all the time has said so.
+fn longest_standstill(starvation: Option<Probability>) -> Duration {
+    if starvation == Some(Probability::ONE) { Duration::MAX } else { Bounds::default().standstill }
 }

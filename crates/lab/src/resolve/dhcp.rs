@@ -21,12 +21,13 @@ pub(super) use programs::entries;
 
 use super::daemons::Neighborhood;
 use crate::addressing::made_of;
+use crate::decode::dhcp::{DhcpSpec, DnsSpec};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, LeftOut};
 use crate::plan::{
     Action, Argv, End, EndPlan, FileContents, FilePlan, InterfacePlan, NodeKey, NodePlan, Plan, ReadyWhen,
 };
-use crate::spec::{DhcpSpec, DnsSpec, LinkSpec, Spec};
+use crate::spec::{LinkSpec, Spec};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use programs::{ASK, CLIENT, CONFIGURATION, DHCLIENT, LEASE, STATE};
 use scene::Scene;

@@ -1,12 +1,13 @@
 //! Expectations and figures: what their names mean in this lab.
 
+use crate::decode::exercise::TaskSpec;
 use crate::diagnostics::Spanned;
 use crate::errors::{Errors, LeftOut};
 use crate::expect::{
     self, ExpectError, Expectation, Figure, Names, OnAir, OverRuns, Parsed, Sampled, Subject, Term, Wrong,
 };
 use crate::plan::{Action, Event, ExercisePlan, MeasurePlan, TaskPlan, Treatment};
-use crate::spec::{LinkSpec, MediumSpec, NodeSpec, Spec, TaskSpec};
+use crate::spec::{LinkSpec, MediumSpec, NodeSpec, Spec};
 
 /// What is expected, and what is measured by name.
 pub(super) struct Expected {
@@ -39,32 +40,22 @@ pub(super) fn resolve(
     let air: Vec<_> = spec.links.iter().map(on_air).collect();
     let addresses = errors.nodes().cloned();
     let mut reader = Reader { spec, is_complete: !left_out.commands && !left_out.links && !left_out.nodes, errors };
-    let mut figures: Vec<Figure> = Vec::new();
-    for (name, text) in &spec.figures {
-        let names = Names {
-            commands: &commands,
-            links: &links,
-            pipes: &pipes,
-            nodes: &nodes,
-            air: &air,
-            figures: &figures,
-            points: &spec.points,
-            addresses: addresses.as_ref(),
-        };
-        if let Some(figure) = reader.figure(name, text, &names) {
-            figures.push(figure);
-        }
-    }
-    let names = Names {
+    let without_figures = Names {
         commands: &commands,
         links: &links,
         pipes: &pipes,
         nodes: &nodes,
         air: &air,
-        figures: &figures,
+        figures: &[],
         points: &spec.points,
         addresses: addresses.as_ref(),
     };
+    let mut figures: Vec<Figure> = Vec::new();
+    for (name, text) in &spec.figures {
+        let figure = reader.figure(name, text, &Names { figures: &figures, ..without_figures });
+        figures.extend(figure);
+    }
+    let names = Names { figures: &figures, ..without_figures };
     let (mut expect, mut over_runs) = (Vec::new(), Vec::new());
     for (item, written) in spec.expect.iter().enumerate() {
         let (line, text) = (written.span.line, written.value.trim().to_owned());
@@ -121,7 +112,7 @@ impl Reader<'_> {
 
     /// What could not be read of it is left out; the errors are noted.
     fn task(&mut self, task: &TaskSpec, names: &Names<'_>) -> TaskPlan {
-        let checks = task.checks.iter().filter_map(|written| self.task_check(task, written, names)).collect();
+        let checks = task.check.iter().filter_map(|written| self.task_check(task, written, names)).collect();
         TaskPlan {
             line: task.title.span.line,
             title: task.title.value.clone(),

@@ -6,10 +6,11 @@
 use super::daemons::Neighborhood;
 use super::names::{Index, runs_nothing};
 use super::place;
+use crate::decode::openflow::{ControllerSpec, OpenFlowSpec};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::plan::{Argv, EndPlan, FileContents, FilePlan, NodeKey, NodeKind, Plan, Ready, ReadyWhen};
-use crate::spec::{ActionSpec, ControllerSpec, EntrySpec, NodeSpec, OpenFlowSpec, RunSpec, Spec};
+use crate::spec::{ActionSpec, EntrySpec, NodeSpec, RunSpec, Spec};
 use netloom_units::Duration;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -96,7 +97,7 @@ pub(super) fn configure(plan: &mut Plan, switches: &[Switch], around: &[Neighbor
         let own = &plan.nodes[switch.node].interfaces;
         let is_port = |place: &usize| !controls.iter().any(|end| end.interface == *place);
         let ports: Vec<&str> = (0..own.len()).filter(is_port).map(|place| own[place].name.as_str()).collect();
-        let text = script(number + 1, &ports, switch.spec.is_secure, controller.as_deref());
+        let text = script(number + 1, &ports, switch.spec.fail_mode, controller.as_deref());
         let file = |target: &str, contents: FileContents| FilePlan {
             line: switch.name.span.line,
             target: PathBuf::from(target),

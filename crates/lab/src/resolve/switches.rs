@@ -48,7 +48,7 @@ fn switch(
     errors: &mut Errors,
 ) -> SwitchPlan {
     let mut port = |link: &Spanned<String>| port_at(node, ports, links, link, errors);
-    let fixed = node.switch.fixed.iter().filter_map(|(address, link)| Some((*address, port(link)?))).collect();
+    let fixed = node.switch.r#static.iter().filter_map(|(address, link)| Some((*address, port(link)?))).collect();
     let snooping = node.switch.snooping.as_ref().map(|said| {
         let fast_leave = match &said.fast_leave {
             None => ports.iter().map(|(own, _)| own.at.interface).collect(),
@@ -64,7 +64,7 @@ fn switch(
         table: node.switch.table.unwrap_or(SwitchPlan::TABLE),
         fixed,
         vlans: ports.iter().filter(|_| has_vlans).map(|(_, link)| vlans(vlan_map, link)).collect(),
-        tree: node.switch.tree.map(|settings| TreePlan { settings, ports: tree_ports(ports, vlan_map) }),
+        tree: node.switch.stp.map(|settings| TreePlan { settings, ports: tree_ports(ports, vlan_map) }),
         snooping,
     }
 }
@@ -91,7 +91,7 @@ fn tree_ports(ports: &[(&Interface, &LinkSpec)], vlan_map: &VlanMap<'_>) -> Vec<
         let place = own.at.end.place();
         let others = link.ends.iter().enumerate().filter(|(other, _)| *other != place);
         let beyond: Vec<_> = others.map(|(_, end)| vlan_map.device(link, &end.node.value)).collect();
-        let is_alone = |device: &Option<&NodeSpec>| device.is_none_or(|device| device.switch.tree.is_some());
+        let is_alone = |device: &Option<&NodeSpec>| device.is_none_or(|device| device.switch.stp.is_some());
         TreePortPlan {
             cost: TreePlan::cost(link.pipes[place.min(1)].rate.nominal()),
             is_edge: beyond.iter().all(Option::is_none),
@@ -106,7 +106,7 @@ fn tree_ports(ports: &[(&Interface, &LinkSpec)], vlan_map: &VlanMap<'_>) -> Vec<
 fn too_many_ports(spec: &Spec) -> Vec<Diagnostic> {
     let most = TreePlan::MOST_PORTS;
     let count = |name: &str| spec.links.iter().flat_map(|link| &link.ends).filter(|end| end.node.value == name).count();
-    let in_trees = spec.nodes.iter().filter(|node| node.switch.tree.is_some());
+    let in_trees = spec.nodes.iter().filter(|node| node.switch.stp.is_some());
     let crowded = in_trees.map(|node| (node, count(&node.name.value))).filter(|(_, links)| *links > most);
     let error = |(node, links): (&NodeSpec, usize)| {
         node.name
@@ -176,7 +176,7 @@ enum Lack {
 fn loops(spec: &Spec, vlan_map: &VlanMap<'_>) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     if !spec.loops {
-        let without = closing(spec.links.iter(), vlan_map, |device| device.switch.tree.is_none());
+        let without = closing(spec.links.iter(), vlan_map, |device| device.switch.stp.is_none());
         errors = without.into_iter().map(|closed| (closed.link, closed.message(Lack::Tree))).collect();
     }
     let told: BTreeSet<&str> = errors.iter().map(|(link, _): &(&LinkSpec, _)| link.name.value.as_str()).collect();
@@ -245,7 +245,7 @@ fn closing<'a>(
 /// Whether the rate of this link may be all that limits what goes round in a loop.
 pub(super) fn may_limit_loop(spec: &Spec, link: &LinkSpec) -> bool {
     let is_device = |name: &str| spec.nodes.iter().any(|node| node.name.value == name && !node.kind.has_addresses());
-    let may_have_loops = spec.loops || spec.nodes.iter().any(|node| node.switch.tree.is_some());
+    let may_have_loops = spec.loops || spec.nodes.iter().any(|node| node.switch.stp.is_some());
     may_have_loops && has_rate(link) && link.ends.iter().all(|end| is_device(&end.node.value))
 }
 

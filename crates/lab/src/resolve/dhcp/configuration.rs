@@ -3,8 +3,8 @@
 use super::programs::STATE;
 use super::{Client, Served};
 use crate::addressing::Family;
+use crate::decode::dhcp::{DhcpSpec, DnsSpec};
 use crate::plan::{InterfacePlan, Plan};
-use crate::spec::{DhcpSpec, DnsSpec};
 use ipnet::IpNet;
 use netloom_units::Duration;
 use std::fmt::Write;

@@ -3,12 +3,13 @@
 use super::programs::CLIENT;
 use super::{Client, Dhcp, Served};
 use crate::addressing::Family;
+use crate::decode::dhcp::{DhcpSpec, TargetSpec};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::LeftOut;
 use crate::plan::{EndPlan, FilePlan, NodeKind, Plan};
 use crate::resolve::daemons::Neighborhood;
 use crate::resolve::names::link_at;
-use crate::spec::{DhcpSpec, LinkSpec, TargetSpec};
+use crate::spec::LinkSpec;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
