@@ -30,7 +30,6 @@ pub(crate) mod measures;
 pub(crate) mod multicast;
 pub(crate) mod nat;
 mod node;
-pub(crate) mod node_clock;
 pub(crate) mod openflow;
 mod packets;
 mod partitions;

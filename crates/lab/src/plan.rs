@@ -9,14 +9,12 @@ mod capture;
 mod clock;
 mod container;
 mod disk;
-mod elsewhere;
 mod expectations;
 mod faults;
 mod files;
 mod hunt;
 mod hunt_faults;
 mod kind;
-mod leader;
 mod link_ends;
 mod machines;
 mod pipes;
@@ -36,7 +34,6 @@ pub use capture::{CaptureHeaders, CapturePlan, CapturePoint, FilterExpression, J
 pub use clock::{Clock, Stack};
 pub use container::{ContainerEngine, ContainerPlan};
 pub use disk::{DiskCall, DiskCalls, DiskFault, DiskFaultKind, DiskPlan, Filesystem};
-pub use elsewhere::{FarInterface, FarNode};
 pub use expectations::{ExercisePlan, TaskPlan};
 pub use faults::{Ceiling, ClockChange, LeapSecond, LimitChange, NodeClock};
 pub use files::{FileContents, FilePlan, ImagePlan, VolumePlan};
@@ -48,9 +45,8 @@ pub use hunt_faults::{
     BadDisk, ClockFaults, LimitFaults, NameFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment,
 };
 pub use kind::NodeKind;
-pub use leader::LeaderPartition;
 pub use link_ends::{End, EndPlan};
-pub use machines::{MachineChoice, MachinePlan};
+pub use machines::{FarInterface, FarNode, MachineChoice, MachinePlan};
 pub use pipes::{Bypass, PipePlan, Treatment};
 pub use processor::{CpuPlan, PinPlan};
 pub use program_faults::{Call, CallError, CallFailure, CallSet, ShortPattern, Starvation, Turns};
@@ -60,7 +56,8 @@ pub use switch::{
 };
 pub(crate) use timeline::BY_HAND;
 pub use timeline::{
-    Action, Argv, Disturbance, Event, Keep, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand, Signal, Standstill, Whose,
+    Action, Argv, Disturbance, Event, Keep, LeaderPartition, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand, Signal,
+    Standstill, Whose,
 };
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};

@@ -2,7 +2,6 @@
 
 mod bypass;
 mod capture;
-mod carrier;
 mod churn;
 mod clock;
 mod daemons;

@@ -1,15 +1,13 @@
 //! A lab as it is written: names instead of places, and every value that an error may be about with its place.
 
-mod given;
 mod hunt;
 mod medium;
 mod motion;
 mod repeats;
 mod timeline;
-mod tunnel;
 
 use crate::capture::CaptureSpec;
-pub(crate) use crate::decode::attachments::ExternalSpec;
+pub(crate) use crate::decode::attachments::{ExternalSpec, FarEndSpec, TunnelSpec};
 use crate::decode::dhcp::{DhcpSpec, DnsSpec};
 use crate::decode::exercise::ExerciseSpec;
 use crate::decode::openflow::OpenFlowSpec;
@@ -30,7 +28,6 @@ use netloom_units::{Bytes, Date, Duration, Seed};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-pub(crate) use given::{GivenSpec, NameSpec, RouteSpec};
 pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PacketsSpec, PropertySpec, SingleSpec, TestSpec};
 pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
 pub(crate) use motion::{PathSpec, PlaceSpec, TrackFile};
@@ -39,7 +36,6 @@ pub(crate) use timeline::{
     ActionSpec, CrashSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec,
     Side,
 };
-pub(crate) use tunnel::{FarEndSpec, TunnelSpec};
 
 /// The whole file.
 #[derive(Debug, Default)]
@@ -392,4 +388,25 @@ pub(crate) struct TrafficSpec {
     pub(crate) from: Spanned<String>,
     pub(crate) to: Spanned<String>,
     pub(crate) sends: Sends,
+}
+
+/// Routes and names in the place of those that follow from the paths of the lab.
+#[derive(Debug, Default)]
+pub(crate) struct GivenSpec {
+    pub(crate) routes: Option<Vec<RouteSpec>>,
+    pub(crate) names: Option<Vec<NameSpec>>,
+}
+
+/// A route.
+#[derive(Debug)]
+pub(crate) struct RouteSpec {
+    pub(crate) to: IpNet,
+    pub(crate) via: Spanned<IpAddr>,
+}
+
+/// The interface that the name of a node means.
+#[derive(Debug)]
+pub(crate) struct NameSpec {
+    pub(crate) node: Spanned<String>,
+    pub(crate) interface: Spanned<String>,
 }

@@ -6,10 +6,9 @@ use crate::fields::{Fields, map};
 use crate::forms::{AboveZero, Filled, List, Placed, Whole, Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::kinds::PORT;
-use crate::plan::{ExposePlan, ExternalMode, KeyPlan, NodeKind, Stack};
+use crate::plan::{ExposePlan, ExternalMode, FarInterface, KeyPlan, NodeKind, Stack, TunnelPlan};
 use crate::scalar::{filled, integer, word};
 use crate::section::Kind;
-use crate::spec::{FarEndSpec, TunnelSpec};
 use crate::yaml::{Content, Entry, Node};
 use netloom_units::Duration;
 
@@ -104,6 +103,40 @@ sections! {
     pub(crate) struct KeyFile = "tunnel_key" {
         /// A file with the key as 64 hexadecimal digits, which only its owner may read. It is not kept with the results.
         file: Filled, required "far.key";
+    }
+}
+
+/// The settings of a tunnel.
+#[derive(Debug)]
+pub(crate) struct TunnelSpec {
+    pub(crate) remote: Spanned<String>,
+    pub(crate) port: Option<Spanned<u16>>,
+    pub(crate) vni: Option<u32>,
+    pub(crate) wait: Option<Duration>,
+    pub(crate) key: Option<KeyPlan>,
+    /// The interfaces behind the tunnel, by names.
+    pub(crate) far_ends: Option<Vec<FarEndSpec>>,
+    /// The same, once the names are known; none: it is not said.
+    pub(crate) beyond: Option<Vec<FarInterface>>,
+}
+
+/// An interface behind a tunnel.
+#[derive(Debug)]
+pub(crate) struct FarEndSpec {
+    pub(crate) node: Spanned<String>,
+    pub(crate) interface: Spanned<String>,
+}
+
+impl From<TunnelSpec> for TunnelPlan {
+    fn from(spec: TunnelSpec) -> Self {
+        Self {
+            line: spec.remote.span.line,
+            remote: spec.remote.value,
+            port: spec.port.map_or(Self::PORT, |port| port.value),
+            vni: spec.vni.unwrap_or(Self::VNI),
+            wait: spec.wait.unwrap_or(Self::WAIT),
+            key: spec.key,
+        }
     }
 }
 

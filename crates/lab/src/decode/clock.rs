@@ -1,17 +1,19 @@
-//! The clock.
+//! How lab time passes, and how wrong the clock of a node is.
 
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
-use crate::forms::forms;
+use crate::forms::{OrZero, forms};
 use crate::keyed::{Keyed, sections};
-use crate::plan::Clock;
+use crate::plan::{Clock, NodeClock};
 use crate::scalar::word;
 use crate::section::Kind;
 use crate::yaml::{Content, Node};
-use netloom_units::{Dilation, ParseError};
+use netloom_units::{Dilation, Drift, ParseError, SignedDuration};
 
 forms! {
     pub(crate) struct Factor = Dilation, Kind::Number { least: 1, most: Dilation::MOST }, dilation;
+    /// The error of a node's clock.
+    pub(crate) struct ClockError = NodeClock, NodeClock::KIND, noting node_clock;
 }
 
 sections! {
@@ -19,6 +21,14 @@ sections! {
     pub(crate) struct Dilated = "clock" {
         /// How many seconds of wall time a second of lab time lasts: 1 to 10000, with up to six decimals.
         dilation: Factor, required "2.5";
+    }
+
+    /// The error of a node's clock (CLOCK_REALTIME), which programs of the node may correct.
+    read NodeClock = "node_clock" {
+        /// By how much it is fast from the start; slow with a minus sign. Default: 0 s.
+        skew: SignedDuration, "-40 ms";
+        /// How much faster than lab time it runs from time zero on; slower with a minus sign. At most 10 %. Default: 0.
+        drift: OrZero<Drift>, "200 ppm";
     }
 }
 
@@ -49,4 +59,14 @@ fn named(node: &Node) -> Result<Clock, Diagnostic> {
 fn dilation(node: &Node) -> Result<Dilation, Diagnostic> {
     let text = node.plain().ok_or_else(|| node.expected("a number without quotes, for example 10"))?;
     text.parse().map_err(|error: ParseError| node.error(error.to_string()))
+}
+
+fn node_clock(node: &Node, errors: &mut Errors) -> Option<NodeClock> {
+    if let Content::Text { .. } = node.content {
+        let message = "the error of a node's clock is a map like `{skew: -40 ms, drift: 200 ppm}`; how lab time passes is the same for \
+                       all nodes: write that `clock` beside `nodes`";
+        errors.push(node.error(message));
+        return None;
+    }
+    NodeClock::open(node, errors)
 }

@@ -3,19 +3,21 @@
 use super::air;
 use super::node::{argv, settings};
 use crate::keyed::WrittenKeys;
+use crate::models::filter::write_protocol;
 use crate::plan::{
-    Action, CapturePlan, Ceiling, Clock, ClockChange, Direction, Disturbance, EndPlan, Event, ExercisePlan,
+    Action, BY_HAND, CapturePlan, Ceiling, Clock, ClockChange, Direction, Disturbance, EndPlan, Event, ExercisePlan,
     JournalPlan, LeapSecond, LinkPlan, NamePlan, NodePlan, Plan, ReadyWhen, RoutePlan, RunCommand, Shards, TaskPlan,
     TrafficPlan, Whose,
 };
 use crate::yaml::{yaml_value, yaml_value_with_list};
 use crate::{models, traffic};
-use netloom_link::{NodePartition, PartitionKind, PipeChange, PipeConfig};
+use netloom_link::{Firing, NodePartition, PartitionKind, PipeChange, PipeConfig};
 use netloom_units::{Bytes, Dilation, Drift, Duration, Rate, SignedDuration};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::fmt::Display;
+use std::net::{IpAddr, SocketAddr};
 
 /// The JSON description of a plan, which is serialized one node at a time: see [`Plan::description`].
 #[derive(Clone, Debug)]
@@ -444,5 +446,27 @@ fn task(task: &TaskPlan) -> Value {
         "check": written_lines(task.checks.iter().map(|one| (one.line, &one.text))),
         "last_ns": task.last.map(Duration::as_nanos),
         "hints": task.hints,
+    })
+}
+
+/// A firing of a fault, with the names of the plan: for the log of events.
+pub fn firing(plan: &Plan, firing: &Firing) -> Value {
+    let Firing { pipe, fault, action, flow, bytes, sequence, .. } = firing;
+    let place = plan.pipes().nth(*pipe as usize);
+    let end = |address: IpAddr, port: u16| match port {
+        0 => address.to_string(),
+        port => SocketAddr::new(address, port).to_string(),
+    };
+    json!({
+        "link": place.as_ref().map(|place| place.link_name),
+        "direction": place.as_ref().map(|place| place.direction.to_string()),
+        "pipe": place.as_ref().and_then(|place| place.treatment).map(|treatment| &treatment.name),
+        "line": (*fault != BY_HAND).then_some(fault),
+        "do": yaml_value(&action.to_string()),
+        "source": flow.map(|flow| end(flow.source, flow.source_port)),
+        "destination": flow.map(|flow| end(flow.destination, flow.destination_port)),
+        "protocol": flow.map(|flow| write_protocol(flow.protocol)),
+        "bytes": bytes,
+        "sequence": sequence,
     })
 }

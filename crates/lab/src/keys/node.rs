@@ -2,6 +2,7 @@
 
 use crate::decode::attachments::{Exposed, ExternalKeys, TunnelKeys};
 use crate::decode::capabilities::Capabilities;
+use crate::decode::clock::ClockError;
 use crate::decode::container::{Container, ContainerName};
 use crate::decode::cpu::Processor;
 use crate::decode::daemons::DaemonKeys;
@@ -15,7 +16,6 @@ use crate::decode::machine::{Congestion, Cores, Dumps, Memory, Processors};
 use crate::decode::machines::MachineName;
 use crate::decode::measures::Place;
 use crate::decode::nat::Nat;
-use crate::decode::node_clock::ClockError;
 use crate::decode::openflow::OpenFlowSpec;
 use crate::decode::paths::Trail;
 use crate::decode::rules::Rule;

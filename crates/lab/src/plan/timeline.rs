@@ -1,9 +1,9 @@
 //! What happens while a lab runs.
 
-use super::{CallFailure, ClockChange, Direction, DiskFault, LeaderPartition, LimitChange, Plan, Starvation, Turns};
+use super::{CallFailure, ClockChange, Direction, DiskFault, LimitChange, Plan, Starvation, Turns};
 use crate::words::words;
 use ipnet::IpNet;
-use netloom_link::{PartitionSet, PipeChange};
+use netloom_link::{PartitionKind, PartitionSet, PipeChange};
 use netloom_units::Duration;
 use std::fmt;
 use std::path::PathBuf;
@@ -460,4 +460,20 @@ pub enum ReadyWhen {
     Lease(String),
     /// The node has routes to all of these prefixes.
     Routes(Vec<IpNet>),
+}
+
+/// A partition of the node that the output of a command names from others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeaderPartition {
+    /// The nodes from which the named one is parted, by their places in the plan; it may be one of them.
+    pub of: Vec<usize>,
+    /// The links at which packets may be judged, in order.
+    pub links: Vec<usize>,
+    /// The length of the partition; none: until it is healed.
+    pub duration: Option<Duration>,
+    /// Whether nodes that are not of these are each parted from all others, too.
+    pub(crate) isolates_others: bool,
+    /// Whether only what others send to the named node is meant, and not only what it sends; none: both are.
+    pub(crate) only_to: Option<bool>,
+    pub(crate) kind: PartitionKind,
 }

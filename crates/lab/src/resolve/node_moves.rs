@@ -1,6 +1,6 @@
 //! Nodes that move: each has an end at every link that it visits, and all but one of these links are cut.
 
-use super::carrier::without_carrier;
+use super::link_outages::without_carrier;
 use super::names::Places;
 use super::place;
 use crate::diagnostics::{Diagnostic, Spanned};

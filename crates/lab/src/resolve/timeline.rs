@@ -1,6 +1,6 @@
 //! The timeline: names become places, and every command gets a name of its own.
 
-use super::carrier::without_carrier;
+use super::link_outages::without_carrier;
 use super::names::{FreeNames, Index, Places, closed, runs_nothing};
 use super::node_moves::NodeMoves;
 use super::packets::unanswerable;
