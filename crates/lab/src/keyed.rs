@@ -61,7 +61,8 @@ pub(crate) trait WrittenKeys {
 /// Declares sections, each under its name in the schema. `..Other::SECTION;` stands for keys that are declared elsewhere, and
 /// are read there: a section that is only a part of others has an empty name.
 ///
-/// - `const NAME = "name" { ... }` is a table, of which all keys are read by hand: by [`Fields`].
+/// - `const NAME = "name" { ... }` is a table, of which all keys are read by hand: by [`Fields`]. `kind "word";` is the key that says which
+///   of several sections it is, with the documentation of the section.
 /// - `struct Name = "name" { ... }` is a type, too, with a field for each key that has a form: an option unless it is required, or has a
 ///   value behind `else` for when it is not there. `at place;` is a field for where the map is.
 /// - `read Type = "name" { ... }` reads a type that is there already, and `for Type = "name" { ... }` also writes it. A key that is not
@@ -86,15 +87,24 @@ macro_rules! sections {
         $crate::keyed::sections!(@write $Name $body);
         $crate::keyed::sections!($($rest)*);
     };
-    (@table [$($about:literal)+] $title:literal {$(
+    (@text [$($about:literal)+]) => { $crate::section::text(concat!($($about),+)) };
+    (@table $about:tt $title:literal {$(
         $(..$($shared:ident)::+)?
+        $(kind $own:literal)?
         $($(#[doc = $doc:literal])+ $name:ident $(is $word:literal)? $(= $kind:expr, $($need:ident)? $sample:literal)?
           $(: $form:ty, $($required:ident)? $example:literal $(else $usual:expr)?)?)?;
     )*}) => {
         $crate::section::Section {
             name: $title,
-            doc: $crate::section::text(concat!($($about),+)),
+            doc: $crate::keyed::sections!(@text $about),
             groups: &[$(
+                $($crate::section::Group::Key($crate::section::Key {
+                    name: "kind",
+                    kind: $crate::section::Kind::Word(&[$own]),
+                    example: $own,
+                    doc: $crate::keyed::sections!(@text $about),
+                    required: true,
+                }),)?
                 $($crate::section::Group::Keys(&$($shared)::+),)?
                 $($crate::section::Group::Key($crate::section::key!(
                     $(#[doc = $doc])+ $name $(is $word)? $(= $kind, $($need)? $sample)? $(: $form, $($required)? $example)?

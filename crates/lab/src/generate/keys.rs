@@ -56,8 +56,7 @@ pub(crate) const GENERATE: Section = keys! {
 sections! {
     /// Routers in a row: r1 to rn.
     const CHAIN = "generate_chain" {
-        /// Routers in a row: r1 to rn.
-        kind is "chain";
+        kind "chain";
         /// How many routers.
         n: Nodes<1>, required "10";
         /// Where hosts are: at both ends (edge), or at all routers. Default: edge.
@@ -68,8 +67,7 @@ sections! {
 
     /// Hosts h1 to hn around a switch.
     const STAR = "generate_star" {
-        /// Hosts h1 to hn around a switch.
-        kind is "star";
+        kind "star";
         /// How many hosts.
         n: Nodes<1>, required "8";
         ..SETTINGS_OF_ALL;
@@ -77,8 +75,7 @@ sections! {
 
     /// Routers in a circle: r1 to rn.
     const RING = "generate_ring" {
-        /// Routers in a circle: r1 to rn.
-        kind is "ring";
+        kind "ring";
         /// How many routers, 3 at least.
         n: Nodes<3>, required "5";
         ..HOSTS;
@@ -87,8 +84,7 @@ sections! {
 
     /// Levels of switches, with hosts below the last.
     const TREE = "generate_tree" {
-        /// Levels of switches, with hosts below the last.
-        kind is "tree";
+        kind "tree";
         /// How many levels of switches, 1 to 16.
         depth: Whole<u8, 1, 16>, required "3";
         /// How many switches are below each, and by default hosts below each of the last.
@@ -99,8 +95,7 @@ sections! {
 
     /// Routers in rows and columns: r1-1, r1-2 and so on.
     const GRID = "generate_grid" {
-        /// Routers in rows and columns: r1-1, r1-2 and so on.
-        kind is "grid";
+        kind "grid";
         /// How many rows.
         rows: Nodes<1>, required "3";
         /// How many columns.
@@ -111,8 +106,7 @@ sections! {
 
     /// A grid whose rows and columns are rings.
     const TORUS = "generate_torus" {
-        /// A grid whose rows and columns are rings.
-        kind is "torus";
+        kind "torus";
         /// How many rows, 3 at least.
         rows: Nodes<3>, required "4";
         /// How many columns, 3 at least.
@@ -123,8 +117,7 @@ sections! {
 
     /// Routers r1 to rn, each joined to all others.
     const MESH = "generate_mesh" {
-        /// Routers r1 to rn, each joined to all others.
-        kind is "mesh";
+        kind "mesh";
         /// How many routers, 2 at least.
         n: Nodes<2>, required "5";
         ..HOSTS;
@@ -133,8 +126,7 @@ sections! {
 
     /// Hosts left1 to leftn and right1 to rightn at both sides of a bottleneck from r1 to r2.
     const DUMBBELL = "generate_dumbbell" {
-        /// Hosts left1 to leftn and right1 to rightn at both sides of a bottleneck from r1 to r2.
-        kind is "dumbbell";
+        kind "dumbbell";
         /// How many hosts there are at each side.
         n: Nodes<1>, required "3";
         ..SETTINGS_OF_ALL;
@@ -142,8 +134,7 @@ sections! {
 
     /// Bottlenecks in a row: from src0 to dst0 over all of them, from src1 to dst1 over the first, and so on.
     const PARKING_LOT = "generate_parking_lot" {
-        /// Bottlenecks in a row: from src0 to dst0 over all of them, from src1 to dst1 over the first, and so on.
-        kind is "parking-lot";
+        kind "parking-lot";
         /// How many bottlenecks.
         n: Nodes<1>, required "3";
         ..SETTINGS_OF_ALL;
@@ -151,8 +142,7 @@ sections! {
 
     /// A fat tree of k-port switches: core1, agg1-1, edge1-1 (pod and number) and so on.
     const FAT_TREE = "generate_fat_tree" {
-        /// A fat tree of k-port switches: core1, agg1-1, edge1-1 (pod and number) and so on.
-        kind is "fat-tree";
+        kind "fat-tree";
         /// Ports of each switch, an even number.
         k: Whole<u8, 2, 100>, required "4";
         ..HOSTS;
@@ -161,8 +151,7 @@ sections! {
 
     /// Leaves, each joined to each spine: leaf1, spine1 and so on.
     const LEAF_SPINE = "generate_leaf_spine" {
-        /// Leaves, each joined to each spine: leaf1, spine1 and so on.
-        kind is "leaf-spine";
+        kind "leaf-spine";
         /// How many leaves.
         leaves: Nodes<1>, required "4";
         /// How many spines.
@@ -173,8 +162,7 @@ sections! {
 
     /// Routers at random places of a square, near ones joined more likely, with delays by distance (Waxman 1988).
     const WAXMAN = "generate_waxman" {
-        /// Routers at random places of a square, near ones joined more likely, with delays by distance (Waxman 1988).
-        kind is "waxman";
+        kind "waxman";
         /// How many routers, 1 to 10000.
         n: Whole<u16, 1, 10_000>, required "100";
         /// How far links reach, above 0 and at most 1. Default: 0.15.
@@ -191,8 +179,7 @@ sections! {
 
     /// Routers of which each new one prefers those with many neighbours (Barabási and Albert 1999).
     const BARABASI_ALBERT = "generate_barabasi_albert" {
-        /// Routers of which each new one prefers those with many neighbours (Barabási and Albert 1999).
-        kind is "barabasi-albert";
+        kind "barabasi-albert";
         /// How many routers, 2 at least.
         n: Nodes<2>, required "100";
         /// How many of those before it a new router is joined to, less than n.
@@ -203,8 +190,7 @@ sections! {
 
     /// Autonomous systems of one router each, in tiers: core1, transit1, stub1 and so on.
     const INTERNET = "generate_internet" {
-        /// Autonomous systems of one router each, in tiers: core1, transit1, stub1 and so on.
-        kind is "internet";
+        kind "internet";
         /// How many are at the top, all joined to one another.
         tier1: Nodes<1>, required "4";
         /// How many transit providers.
@@ -221,8 +207,7 @@ sections! {
 sections! {
     /// Regions of a public cloud, each a router with hosts, with the round trips that its provider publishes.
     const CLOUD = "generate_cloud" {
-        /// Regions of a public cloud, each a router with hosts, with the round trips that its provider publishes.
-        kind is "cloud";
+        kind "cloud";
         /// Whose cloud it is. Default: azure.
         provider = Kind::Word(cloud::PROVIDER_NAMES), "azure";
         /// The regions, by the names of the provider's table; each is the name of its router, too.
