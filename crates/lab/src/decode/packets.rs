@@ -1,13 +1,11 @@
 //! Faults of single packets, and the end of connections.
 
-use super::repeats::when;
+use super::repeats::{part, when};
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::forms::{AboveZero, LinkName, Word};
+use crate::forms::AboveZero;
 use crate::keys::{PACKET, RESET};
 use crate::models::fault::{end_of_connections, fault};
-use crate::names::name_of;
-use crate::plan::Direction;
 use crate::spec::{ActionSpec, When};
 use crate::yaml::Node;
 use netloom_link::{PacketFault, PipeChange};
@@ -33,10 +31,7 @@ fn line(node: &Node) -> u32 {
 }
 
 fn change(fields: &Fields<'_>, fault: Option<PacketFault>, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let when = when(fields, errors);
-    let direction = fields.form::<Word<Direction>>("direction", errors);
-    let pipe = fields.read("pipe", name_of("a further pipe"), errors);
-    let link = fields.form::<LinkName>("link", errors);
+    let (when, part) = (when(fields, errors), part(fields, errors));
     let change = PipeChange { faults: vec![fault?], ..PipeChange::default() };
-    Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(change) }))
+    Some((when, ActionSpec::Set { part: part?, change: Box::new(change) }))
 }

@@ -3,11 +3,12 @@
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::AboveZero;
+use crate::forms::{AboveZero, LinkName, Word};
 use crate::keys::{DRAWN, Times};
 use crate::names::name_of;
+use crate::plan::Direction;
 use crate::scalar::{duration_or_zero, positive_duration};
-use crate::spec::{AgainSpec, SpanSpec, When};
+use crate::spec::{AgainSpec, PartSpec, SpanSpec, When};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
 
@@ -90,6 +91,14 @@ fn uniform(node: &Node, errors: &mut Errors) -> Option<SpanSpec> {
             None
         }
     }
+}
+
+/// What of a link is changed, cut or restored.
+pub(super) fn part(fields: &Fields<'_>, errors: &mut Errors) -> Option<PartSpec> {
+    let direction = fields.form::<Word<Direction>>("direction", errors);
+    let pipe = fields.read("pipe", name_of("a further pipe"), errors);
+    let link = fields.form::<LinkName>("link", errors)?;
+    Some(PartSpec { link, direction, pipe })
 }
 
 /// The nodes of a command: one name or pattern, or a list of them.

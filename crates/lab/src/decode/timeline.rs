@@ -8,19 +8,19 @@ use super::packets::{packet, reset};
 use super::partitions::{heal, partition};
 use super::program_faults::program_fault;
 use super::ramp;
-use super::repeats::{length, once, places, when};
+use super::repeats::{length, once, part, places, when};
 use super::variables::settings;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::{AboveZero, Command, CommandName, LinkName, NodeName, OneOrMore, Word};
+use crate::forms::{AboveZero, Command, CommandName, LinkName, NodeName, OneOrMore};
 use crate::keyed::Keyed;
 use crate::keys::{CUT, Condition, DOWN, LOG, MOVE, RAMP_ENTRY, RUN, SET, SETUP, UP};
 use crate::models::{ChangeError, changes};
-use crate::names::{file_name, name_of, variable_name};
-use crate::plan::{Direction, Ready, ReadyWhen};
+use crate::names::{file_name, variable_name};
+use crate::plan::{Ready, ReadyWhen};
 use crate::scalar::{filled, flag, positive_duration};
-use crate::spec::{ActionSpec, EntrySpec, MoveSpec, PartSpec, RunSpec, SpanSpec, When, WrittenSpec};
+use crate::spec::{ActionSpec, EntrySpec, MoveSpec, RunSpec, SpanSpec, When, WrittenSpec};
 use crate::yaml::{self, Content, Node};
 use netloom_link::PipeChange;
 use netloom_units::Duration;
@@ -189,24 +189,17 @@ fn setup_entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
 
 fn set(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &SET, errors)?;
-    let when = when(&fields, errors);
-    let direction = fields.form::<Word<Direction>>("direction", errors);
+    let (when, part) = (when(&fields, errors), part(&fields, errors));
     let change = fields.get("set").and_then(|value| changes(value, errors));
-    let pipe = fields.read("pipe", name_of("a further pipe"), errors);
-    let link = fields.form::<LinkName>("link", errors);
-    Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(change?) }))
+    Some((when, ActionSpec::Set { part: part?, change: Box::new(change?) }))
 }
 
 fn ramp(node: &Node, then: &mut Vec<(Duration, PipeChange)>, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &RAMP_ENTRY, errors)?;
-    let when = when(&fields, errors);
-    let direction = fields.form::<Word<Direction>>("direction", errors);
-    let changes = fields.get("ramp").and_then(|value| ramp::changes(value, errors));
-    let pipe = fields.read("pipe", name_of("a further pipe"), errors);
-    let link = fields.form::<LinkName>("link", errors);
-    let (first, others) = changes?;
+    let (when, part) = (when(&fields, errors), part(&fields, errors));
+    let (first, others) = fields.get("ramp").and_then(|value| ramp::changes(value, errors))?;
     *then = others;
-    Some((when, ActionSpec::Set { link: link?, direction, pipe, change: Box::new(first) }))
+    Some((when, ActionSpec::Set { part: part?, change: Box::new(first) }))
 }
 
 fn log(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
@@ -281,14 +274,6 @@ fn cut(
     let carrier = place.map_or(Some(false), |value| keep(flag(value), errors));
     let duration = fields.get("for").map_or(Some(None), |_| length(&fields, "for", drawn, errors).map(Some));
     Some((duration?, place.filter(|_| carrier == Some(true)).map(|place| place.spanned(()))))
-}
-
-/// What of a link is cut or restored.
-fn part(fields: &Fields<'_>, errors: &mut Errors) -> Option<PartSpec> {
-    let direction = fields.form::<Word<Direction>>("direction", errors);
-    let pipe = fields.read("pipe", name_of("a further pipe"), errors);
-    let link = fields.form::<LinkName>("link", errors)?;
-    Some(PartSpec { link, direction, pipe })
 }
 
 fn how_long(node: &Node) -> Result<Duration, Diagnostic> {

@@ -1,6 +1,6 @@
 //! The tables of the timeline's entries about disks.
 
-use super::timeline::{AGAIN, AT, LENGTH, NODE_PATTERNS};
+use super::timeline::{LENGTH, NODE_PATTERNS, WHEN};
 use crate::forms::{AboveZero, Filled, OneOrMore, Whole, Word, word_form};
 use crate::keyed::sections;
 use crate::plan::DiskCall;
@@ -30,8 +30,7 @@ const SECTORS: Kind = Kind::Text("^[0-9]+-[0-9]+$");
 sections! {
     /// Disturbs disks of nodes: exactly one of error, slow, flip, misdirect, tear, lose, hang, read_only, full and works.
     pub(crate) const DISK_ENTRY = "disk_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node whose disk it is, or a name with `*`, which stands for any letters; or a list of them.
         disk = NODE_PATTERNS, required "client";
         /// These requests fail (EIO): read, write or flush, or a list of them.

@@ -1,6 +1,6 @@
 //! The tables of entries that disturb programs by the kernel of their node.
 
-use super::timeline::{AGAIN, AT, LENGTH, NODES};
+use super::timeline::{LENGTH, NODES, WHEN};
 use crate::forms::{AboveZero, Filled, OneOrMore, OrZero, Whole, Word, word_form};
 use crate::keyed::{Keyed, sections};
 use crate::plan::{Call, CallError};
@@ -22,8 +22,7 @@ word_form! {
 sections! {
     /// Lets system calls of a node's programs fail, be late, or move fewer bytes than they were asked to.
     pub(crate) const FAIL_ENTRY = "fail_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or several: a list, or a name with `*`, which stands for any letters.
         on = PLACES, required "client";
         /// Which calls, and what becomes of them; none ends all faults of system calls in the node.
@@ -58,8 +57,7 @@ sections! {
 
     /// Gives programs no processor for a while, though they could run, while others do.
     pub(crate) const STARVE_ENTRY = "starve_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or several: a list, or a name with `*`, which stands for any letters.
         on = PLACES, required "client";
         /// Which programs; true: all.
@@ -83,8 +81,7 @@ sections! {
 
     /// Lets programs of a node take turns by priorities that are drawn from the seed.
     pub(crate) const SCHEDULE_ENTRY = "schedule_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or several: a list, or a name with `*`, which stands for any letters.
         on = PLACES, required "client";
         /// How.
@@ -107,8 +104,7 @@ sections! {
 
     /// Lets the kernel of a node kill a process as if there were no memory left (OOM).
     pub(crate) const OOM_ENTRY = "oom_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or several: a list, or a name with `*`, which stands for any letters.
         on = PLACES, required "client";
         /// The command line of the process, its words with one space between them; `*` stands for any letters. Of several, the one with the

@@ -16,11 +16,11 @@ pub(crate) const MOST_TIMES: u64 = 100_000;
 pub(super) const NODES: Kind = Kind::Text(NODES_NAME);
 const INSTANT: Kind = Kind::OneOf(&[Duration::KIND, Kind::Zero, Kind::Section(&DRAWN)]);
 pub(super) const LENGTH: Kind = Kind::OneOf(&[Duration::KIND, Kind::Section(&DRAWN)]);
-pub(super) const AT: Section = keys! {
+const AT: Section = keys! {
     /// When, after time zero; a map to draw it. Default: at time zero.
     at = INSTANT, "1 s";
 };
-pub(super) const AGAIN: Section = keys! {
+const AGAIN: Section = keys! {
     /// It happens again and again, so long after the time before; a map to draw each. Needs `times` or `until`.
     every = LENGTH, "5 s";
     /// How often it happens, with `every`. Default: until `until`.
@@ -44,6 +44,12 @@ const LINK: Section = keys! {
 };
 
 sections! {
+    /// The keys that say when an entry happens, and whether again.
+    pub(super) const WHEN = "" {
+        ..AT;
+        ..AGAIN;
+    }
+
     /// A time that is drawn from the seed: one of uniform and mean.
     pub(crate) const DRAWN = "drawn" {
         /// The least and the longest; all between are equally likely.
@@ -103,8 +109,7 @@ sections! {
 
     /// Changes a link.
     pub(crate) const SET = "set" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         ..LINK;
         /// What changes; all other settings stay.
         set = Kind::Section(&CHANGE), required "{delay: 80 ms}";
@@ -115,8 +120,7 @@ sections! {
 
     /// Treats single packets that enter a link, picked by filter and ordinal.
     pub(crate) const PACKET = "packet_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         ..LINK;
         /// Which packets.
         packet = Choice::KIND, required "{match: {to_port: 80}, nth: 3}";
@@ -132,8 +136,7 @@ sections! {
 
     /// Ends TCP connections that go over a link: their ends get resets.
     pub(crate) const RESET = "reset_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         ..LINK;
         /// The filter that connections match in either direction; true for all.
         reset = fault::CONNECTIONS, required "{to_port: 5432}";
@@ -145,8 +148,7 @@ sections! {
 
     /// Changes a link in steps from one value to another.
     pub(crate) const RAMP_ENTRY = "ramp_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         ..LINK;
         /// From which values to which, and in what time.
         ramp = Kind::Section(&RAMP), required "{delay: [10 ms, 80 ms], over: 5 s}";
@@ -176,8 +178,7 @@ const PAIR_OF_SHARES: Kind = Kind::pair(&OrZero::<Probability>::KIND);
 sections! {
     /// Marks an instant in the events and in all pictures.
     pub(crate) const LOG = "log" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// What the mark says, on one line.
         log: Filled, required "the rush hour begins";
     }
@@ -202,8 +203,7 @@ const LINKS_OR_NODES: Kind = Kind::OneOf(&[LINK_REFERENCE, NODES, Kind::list(&EN
 sections! {
     /// Ends programs at once, by SIGKILL.
     pub(crate) const KILL = "kill" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         kill = NAMES, required "client";
         /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
@@ -214,8 +214,7 @@ sections! {
 
     /// Holds programs, by SIGSTOP.
     pub(crate) const PAUSE = "pause" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         pause = NAMES, required "client";
         /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
@@ -226,8 +225,7 @@ sections! {
 
     /// Lets programs go on that are paused, by SIGCONT.
     pub(crate) const CONTINUE = "continue" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         continue = NAMES, required "client";
         /// Only processes with this command line, its words with one space between them; `*` stands for any letters. Default: all.
@@ -236,8 +234,7 @@ sections! {
 
     /// Sends programs a signal.
     pub(crate) const SIGNAL = "signal" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The signal. Those that end or hold programs for certain are `kill`, `pause` and `continue`.
         signal: Word<Signal>, required "SIGHUP";
         /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
@@ -248,8 +245,7 @@ sections! {
 
     /// Asks programs to end, and starts them again.
     pub(crate) const RESTART = "restart" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The command, or the node with its services, or a pattern of nodes; or a list of them.
         restart = NAMES, required "client";
         /// They start again so long after they were asked to end. Default: when they have ended.
@@ -258,8 +254,7 @@ sections! {
 
     /// Kills all programs of a node, cuts its links, and starts its services again.
     pub(crate) const REBOOT = "reboot" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or a name with `*`, which stands for any letters; or a list of them.
         reboot = NODE_PATTERNS, required "client";
         /// How long it is away. Default: 1 s.
@@ -268,8 +263,7 @@ sections! {
 
     /// Stops a node: its links are cut, and its programs end.
     pub(crate) const STOP_ENTRY = "stop_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or a name with `*`, which stands for any letters; or a list of them.
         stop = NODE_PATTERNS, required "client";
         /// It starts again so long after. Default: by `start`, or not at all.
@@ -278,8 +272,7 @@ sections! {
 
     /// Starts a node that `stop` has stopped: addresses, routes, parameters, setup and services come back.
     pub(crate) const START_ENTRY = "start_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or a name with `*`, which stands for any letters; or a list of them.
         start = NODE_PATTERNS, required "client";
     }
@@ -287,8 +280,7 @@ sections! {
     /// The kernel of a node is gone at once, as in a power cut: what its programs had not written to its disk is lost, and of that which no flush
     /// has made durable, what the rule says.
     pub(crate) const CRASH = "crash" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or a name with `*`, which stands for any letters; or a list of them.
         crash = NODE_PATTERNS, required "client";
         /// What is on its disk beside what a flush has made durable: flushed, nothing; all writes; some of them, by chance; or torn, all but
@@ -300,8 +292,7 @@ sections! {
 
     /// Cuts links for a while.
     pub(crate) const FLAP_ENTRY = "flap_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The link, or a node with all of its links, or a pattern of nodes; or a list of them.
         flap = LINKS_OR_NODES, required "backbone";
         /// How long.
@@ -310,8 +301,7 @@ sections! {
 
     /// Cuts a link: what arrives is dropped.
     pub(crate) const DOWN = "down" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         ..LINK;
         /// For how long, or true: until `up`; a map to take the carrier away as well.
         down = Kind::OneOf(&[Kind::True, Duration::KIND, Kind::Section(&CUT)]), required "500 ms";
@@ -329,8 +319,7 @@ sections! {
 
     /// Restores a link that was cut.
     pub(crate) const UP = "up" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         ..LINK;
         /// Always true.
         up = Kind::True, required "true";
@@ -340,8 +329,7 @@ sections! {
 
     /// Parts nodes: packets between them are dropped, slowed or held, whatever joins the nodes.
     pub(crate) const PARTITION = "partition" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// Groups of nodes, or a shape. Nodes of different groups are parted, but for those that share a group. Nodes in none reach all
         /// others; a group alone is parted from all other nodes.
         partition = Kind::OneOf(&[Kind::list(&Kind::list(&NODE_OR_PATTERN, 1), 1), Kind::Section(&PARTITION_SHAPE)]), required "[[client, r1], [server]]";
@@ -396,8 +384,7 @@ sections! {
 
     /// Ends all partitions.
     pub(crate) const HEAL = "heal" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// Always true.
         heal = Kind::True, required "true";
     }
@@ -424,8 +411,7 @@ sections! {
     /// Freezes a node for a while, as a virtual machine that is paused: its kernel and programs do nothing, and its CLOCK_MONOTONIC stands
     /// still. When it goes on, its CLOCK_REALTIME jumps. In virtual time, with a kernel of its own.
     pub(crate) const FREEZE = "freeze" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or a name with `*`, which stands for any letters; or a list of them.
         freeze = NODE_PATTERNS, required "client";
         /// How long.
@@ -437,8 +423,7 @@ sections! {
 
     /// Changes clocks of nodes (CLOCK_REALTIME) that have a kernel of their own.
     pub(crate) const CLOCK_ENTRY = "clock_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The node, or several: a list, or a name with `*`, which stands for any letters.
         on = Kind::OneOf(&[NODES, Kind::list(&NODES, 1)]), required "client";
         /// What changes.
@@ -464,8 +449,7 @@ pub(crate) const MOST_THINGS: u64 = 4_194_304;
 sections! {
     /// Limits what programs may use from then on.
     pub(crate) const LIMIT = "limit_entry" {
-        ..AT;
-        ..AGAIN;
+        ..WHEN;
         /// The command, or the node with all that runs in it, or a pattern of nodes; or a list of them.
         limit = NAMES, required "client";
         /// The memory of all its processes together, in a kernel node: the kernel takes back what it can, and kills a process when that is not

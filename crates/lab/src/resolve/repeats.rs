@@ -201,7 +201,7 @@ fn subject(action: &ActionSpec) -> String {
             Some(name) => format!("run {}", name.value),
             None => format!("run on {}", run.on.value),
         },
-        ActionSpec::Set { link, .. } => format!("set {}", link.value),
+        ActionSpec::Set { part, .. } => format!("set {}", part.link.value),
         ActionSpec::Down { part, .. } => format!("down {}", part.link.value),
         ActionSpec::Up { part } => format!("up {}", part.link.value),
         ActionSpec::Log(text) => format!("log {text}"),

@@ -38,13 +38,13 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 of_node.extend(run.of_node.then_some(events.len()));
                 vec![Action::Run(Box::new(command(*run, &mut names, places, errors)))]
             }
-            ActionSpec::Set { link, direction, pipe, change } => {
-                let meant = settable(&link, direction, pipe.as_ref(), &change, places, errors);
-                let pipe = pipe.map(|name| name.value);
-                meant.map(|place| Action::Set { link: place, direction, pipe, change }).into_iter().collect()
+            ActionSpec::Set { part, change } => {
+                let meant = settable(&part, &change, places, errors);
+                let set = |LinkPart { link, direction, pipe }| Action::Set { link, direction, pipe, change };
+                meant.map(set).into_iter().collect()
             }
             ActionSpec::Down { part, duration, carrier } => {
-                let meant = part_of(part, places, errors);
+                let meant = part_of(&part, None, places, errors);
                 if let (Some(meant), Some(place)) = (&meant, &carrier) {
                     errors.extend(without_carrier(meant, place, places));
                 }
@@ -52,7 +52,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
                 meant.map(|meant| Action::Down { part: meant, duration, carrier }).into_iter().collect()
             }
             ActionSpec::Up { part } => {
-                part_of(part, places, errors).map(|part| Action::Up { part }).into_iter().collect()
+                part_of(&part, None, places, errors).map(|part| Action::Up { part }).into_iter().collect()
             }
             ActionSpec::Partition(own) => {
                 let duration = own.duration;
@@ -86,45 +86,30 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     events
 }
 
-/// The link that a change of the timeline is for; errors of what cannot be changed so are noted.
-fn settable(
-    link: &Spanned<String>,
-    direction: Option<Direction>,
-    pipe: Option<&Spanned<String>>,
-    change: &PipeChange,
-    places: &Places<'_>,
-    errors: &mut Errors,
-) -> Option<usize> {
-    let meant = place(places.links, link, errors)?;
-    let changed = &places.spec.links[meant];
-    errors.extend(changed.without_direction(direction, link));
-    errors.extend(wrong_change(changed, link, direction, pipe, change));
+/// What of a link a change of the timeline is for; errors of what cannot be changed so are noted.
+fn settable(part: &PartSpec, change: &PipeChange, places: &Places<'_>, errors: &mut Errors) -> Option<LinkPart> {
+    let meant = part_of(part, Some(change), places, errors)?;
+    let (changed, link) = (&places.spec.links[meant.link], &part.link);
     errors.extend(without_limit(places.spec, changed, link, change));
     errors.extend(unanswerable(changed, link, change));
     errors.extend(unchangeable(changed, link, change));
     Some(meant)
 }
 
-/// What of a link is meant; none after an error was noted.
-fn part_of(part: PartSpec, places: &Places<'_>, errors: &mut Errors) -> Option<LinkPart> {
+/// What of a link is meant, and perhaps changed; none after an error was noted.
+fn part_of(part: &PartSpec, change: Option<&PipeChange>, places: &Places<'_>, errors: &mut Errors) -> Option<LinkPart> {
     let PartSpec { link, direction, pipe } = part;
-    let meant = place(places.links, &link, errors)?;
-    errors.extend(places.spec.links[meant].without_direction(direction, &link));
-    let change = PipeChange::default();
-    let wrong =
-        pipe.as_ref().and_then(|pipe| wrong_change(&places.spec.links[meant], &link, direction, Some(pipe), &change));
-    errors.extend(wrong);
-    Some(LinkPart { link: meant, direction, pipe: pipe.map(|name| name.value) })
+    let meant = place(places.links, link, errors)?;
+    errors.extend(places.spec.links[meant].without_direction(*direction, link));
+    if change.is_some() || pipe.is_some() {
+        errors.extend(wrong_change(&places.spec.links[meant], part, change.unwrap_or(&PipeChange::default())));
+    }
+    Some(LinkPart { link: meant, direction: *direction, pipe: pipe.as_ref().map(|name| name.value.clone()) })
 }
 
 /// The error of a change of what is not there, or after which the link's largest packets could not be sent.
-fn wrong_change(
-    link: &LinkSpec,
-    name: &Spanned<String>,
-    direction: Option<Direction>,
-    further: Option<&Spanned<String>>,
-    change: &PipeChange,
-) -> Option<Diagnostic> {
+fn wrong_change(link: &LinkSpec, part: &PartSpec, change: &PipeChange) -> Option<Diagnostic> {
+    let PartSpec { link: name, direction, pipe: further } = part;
     let is_meant = |this: &&Direction| direction.is_none_or(|only| only == **this);
     let directions = || link.directions().iter().filter(is_meant);
     let Some(pipe) = further else {

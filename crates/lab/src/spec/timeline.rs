@@ -19,9 +19,7 @@ pub(crate) struct EntrySpec {
 pub(crate) enum ActionSpec {
     Run(Box<RunSpec>),
     Set {
-        link: Spanned<String>,
-        direction: Option<Direction>,
-        pipe: Option<Spanned<String>>,
+        part: PartSpec,
         change: Box<PipeChange>,
     },
     /// `carrier`: where it says that the carrier goes, too.

@@ -11,7 +11,7 @@ use crate::plan::{
     Standstill, Whose,
 };
 use crate::resolve::patterns::{Candidates, is_pattern};
-use crate::spec::ActionSpec;
+use crate::spec::{ActionSpec, PartSpec};
 use crate::yaml;
 use netloom_units::Duration;
 
@@ -99,28 +99,30 @@ fn meaning(action: ActionSpec, plan: &Plan) -> Result<Vec<RequestedFault>, Chang
                 all.extend(flapping(&name.value, plan)?.into_iter().map(|link| cut(link, Some(duration))));
             }
         }
-        ActionSpec::Set { link, direction, pipe, mut change } => {
-            let (link, pipe) = (link_of(&link.value, plan)?, pipe.map(|name| name.value));
+        ActionSpec::Set { part, mut change } => {
+            let LinkPart { link, direction, pipe } = part_of(part, plan)?;
             if let Some(why) = packets::by_hand(plan, link, direction, pipe.as_deref(), &mut change) {
                 return Err(refused(&why));
             }
             all.push(RequestedFault::Action(Action::Set { link, direction, pipe, change }));
         }
         ActionSpec::Down { part, duration, carrier } => {
-            let (link, pipe) = (link_of(&part.link.value, plan)?, part.pipe.map(|name| name.value));
-            let part = LinkPart { link, direction: part.direction, pipe };
-            all.push(RequestedFault::Action(Action::Down { part, duration, carrier: carrier.is_some() }));
+            let (meant, carrier) = (part_of(part, plan)?, carrier.is_some());
+            all.push(RequestedFault::Action(Action::Down { part: meant, duration, carrier }));
         }
-        ActionSpec::Up { part } => {
-            let (link, pipe) = (link_of(&part.link.value, plan)?, part.pipe.map(|name| name.value));
-            all.push(RequestedFault::Action(Action::Up { part: LinkPart { link, direction: part.direction, pipe } }));
-        }
+        ActionSpec::Up { part } => all.push(RequestedFault::Action(Action::Up { part: part_of(part, plan)? })),
         ActionSpec::Heal { .. } => all.push(RequestedFault::Heal),
         ActionSpec::Run(_) | ActionSpec::Log(_) | ActionSpec::Partition(_) | ActionSpec::Move(_) => {
             return Err(refused("this is no entry that can be made by hand"));
         }
     }
     Ok(all)
+}
+
+/// What of a link is meant.
+fn part_of(part: PartSpec, plan: &Plan) -> Result<LinkPart, ChangeError> {
+    let link = link_of(&part.link.value, plan)?;
+    Ok(LinkPart { link, direction: part.direction, pipe: part.pipe.map(|name| name.value) })
 }
 
 fn refused(why: &str) -> ChangeError {
