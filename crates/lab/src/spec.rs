@@ -28,7 +28,7 @@ use netloom_units::{Bytes, Date, Duration, Seed};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PacketsSpec, PropertySpec, SingleSpec, TestSpec};
+pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PropertySpec, TestSpec};
 pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
 pub(crate) use motion::{PathSpec, PlaceSpec, TrackFile};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};

@@ -10,11 +10,12 @@ use crate::models::fault::Question;
 use crate::models::filter::Sharing;
 use crate::names::name_of;
 use crate::plan::{
-    BadDisk, ClockFaults, FaultShape, FaultTreatment, Keep, LimitFaults, NodeFault, Signal, SingleTreatment,
+    BadDisk, ClockFaults, FaultShape, FaultTreatment, Keep, LimitFaults, NameFaults, NodeFault, PacketFaults, Signal,
+    SinglePackets, SingleTreatment,
 };
 use crate::scalar::{flag, word};
 use crate::section::{Form, Kind, Section, keys};
-use crate::spec::{Among, FaultSpec, NodesSpec, PacketsSpec, SingleSpec};
+use crate::spec::{Among, FaultSpec, NodesSpec};
 use crate::words::Words;
 use crate::yaml::{Content, Node, flow};
 use netloom_link::DnsFault;
@@ -356,15 +357,15 @@ fn matching(fields: &Fields<'_>, errors: &mut Errors) -> Option<String> {
     Sharing::read(node, errors).map(|_| flow(node))
 }
 
-fn single(node: &Node, errors: &mut Errors) -> Option<SingleSpec> {
+fn single(node: &Node, errors: &mut Errors) -> Option<SinglePackets<Among>> {
     if is_on(node) {
-        return Some(SingleSpec::usual());
+        return Some(SinglePackets::usual());
     }
     let fields = Fields::open(node, &SINGLE, errors)?;
-    let usual = SingleSpec::usual();
+    let usual = SinglePackets::usual();
     let treatments = fields.form::<OneOrMore<Word<SingleTreatment>>>("do", errors).filter(|own| !own.is_empty());
     let hold = fields.get("hold").and_then(|own| between::<Duration>(own, Some(USUAL_DELAYS), "a time", errors));
-    Some(SingleSpec {
+    Some(SinglePackets {
         links: among(fields.get("links"), "a link", errors),
         matching: matching(&fields, errors),
         treatments: treatments.unwrap_or(usual.treatments),
@@ -372,16 +373,16 @@ fn single(node: &Node, errors: &mut Errors) -> Option<SingleSpec> {
     })
 }
 
-impl SingleSpec {
+impl SinglePackets<Among> {
     /// Returns what happens to single packets unless the lab file says otherwise.
     pub(crate) fn usual() -> Self {
         Self { links: None, matching: None, treatments: every(), hold: USUAL_DELAYS }
     }
 }
 
-fn packets(node: &Node, errors: &mut Errors) -> Option<PacketsSpec> {
+fn packets(node: &Node, errors: &mut Errors) -> Option<PacketFaults<Among>> {
     if is_on(node) {
-        return Some(PacketsSpec::usual());
+        return Some(PacketFaults::usual());
     }
     let fields = Fields::open(node, &PACKETS, errors)?;
     let mut shares = |name: &str| {
@@ -395,12 +396,12 @@ fn packets(node: &Node, errors: &mut Errors) -> Option<PacketsSpec> {
     let matching = matching(&fields, errors);
     let is_empty = [loss, reorder, duplicate, corrupt].iter().all(Option::is_none) && delay.is_none();
     if is_empty {
-        return Some(PacketsSpec { links, matching, ..PacketsSpec::usual() });
+        return Some(PacketFaults { links, matching, ..PacketFaults::usual() });
     }
-    Some(PacketsSpec { links, matching, loss, delay, reorder, duplicate, corrupt })
+    Some(PacketFaults { links, matching, loss, delay, reorder, duplicate, corrupt })
 }
 
-impl PacketsSpec {
+impl PacketFaults<Among> {
     /// Returns what happens to packets unless the lab file says otherwise.
     pub(crate) fn usual() -> Self {
         let shares = Some(USUAL_SHARES);
@@ -424,13 +425,13 @@ fn names(node: &Node, errors: &mut Errors) -> Option<FaultSpec> {
             return None;
         }
     }
-    Some(FaultSpec::Dns { links, questions, ways: ways.unwrap_or_else(every) })
+    Some(FaultSpec::Dns(NameFaults { links, questions, ways: ways.unwrap_or_else(every) }))
 }
 
 impl FaultSpec {
     /// Returns how name servers fail unless the lab file says otherwise.
     pub(crate) fn usual_names() -> Self {
-        Self::Dns { links: None, questions: Vec::new(), ways: every() }
+        Self::Dns(NameFaults { links: None, questions: Vec::new(), ways: every() })
     }
 }
 

@@ -131,10 +131,10 @@ impl FaultPlan {
 }
 
 /// The treatment of the packets of a link for a while: of each kind the least and the most; none: it does not happen.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PacketFaults {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PacketFaults<L = Vec<usize>> {
     /// The links, as places in the plan.
-    pub links: Vec<usize>,
+    pub links: L,
     /// The filter of the packets, as a lab file has it; none: all packets.
     pub matching: Option<String>,
     /// The shares of packets that are lost.

@@ -91,9 +91,9 @@ words! {
 
 /// The treatment of single packets of a link.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SinglePackets {
+pub struct SinglePackets<L = Vec<usize>> {
     /// The links, as places in the plan.
-    pub links: Vec<usize>,
+    pub links: L,
     /// The filter of the packets, as a lab file has it; none: all packets.
     pub matching: Option<String>,
     /// The treatments, one of which is drawn for each.
@@ -119,9 +119,9 @@ words! {
 
 /// How name servers fail, as those who ask over a link see it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NameFaults {
+pub struct NameFaults<L = Vec<usize>> {
     /// The links, as places in the plan.
-    pub links: Vec<usize>,
+    pub links: L,
     /// The names, of which one is drawn for each; empty: all names at once.
     pub questions: Vec<Box<str>>,
     /// The ways, one of which is drawn for each.

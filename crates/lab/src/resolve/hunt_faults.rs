@@ -10,7 +10,7 @@ use crate::plan::{
     Action, Ceiling, ClockChange, Disturbance, Event, FaultPlan, FaultShape, Keep, LimitChange, LimitFaults,
     NameFaults, NodeFault, NodeFaults, PacketFaults, SinglePackets, Standstill,
 };
-use crate::spec::{FaultSpec, HuntSpec, NodesSpec, PacketsSpec, SingleSpec};
+use crate::spec::{FaultSpec, HuntSpec, NodesSpec};
 use crate::words::Words;
 
 /// The kinds of faults of a hunt, from the simplest on.
@@ -55,8 +55,8 @@ pub(super) fn resolve(hunt: &HuntSpec, ground: &Ground<'_>, nodes: &[usize], err
 fn usual_links() -> [FaultSpec; 4] {
     use crate::plan::FaultTreatment::{Drop, Jam, Slow};
     [
-        FaultSpec::Packet(SingleSpec::usual()),
-        FaultSpec::Packets(PacketsSpec::usual()),
+        FaultSpec::Packet(SinglePackets::usual()),
+        FaultSpec::Packets(PacketFaults::usual()),
         FaultSpec::Cut(None),
         FaultSpec::Partition { nodes: None, shapes: Vec::new(), treatments: vec![Drop, Slow, Jam] },
     ]
@@ -65,25 +65,21 @@ fn usual_links() -> [FaultSpec; 4] {
 impl Ground<'_> {
     fn fault(&self, fault: &FaultSpec, nodes: &[usize], errors: &mut Errors) -> Option<FaultPlan> {
         match fault {
-            FaultSpec::Packet(SingleSpec { links, matching, treatments, hold }) => {
-                let links = self.links_among(links, nodes, errors);
-                let (matching, treatments) = (matching.clone(), treatments.clone());
-                let is_empty = links.is_empty();
-                let treated = SinglePackets { links, matching, treatments, hold: *hold };
-                (!is_empty).then_some(FaultPlan::Packet(treated))
+            FaultSpec::Packet(own) => {
+                let links = self.links_among(&own.links, nodes, errors);
+                let SinglePackets { matching, treatments, hold, .. } = own.clone();
+                (!links.is_empty()).then_some(FaultPlan::Packet(SinglePackets { links, matching, treatments, hold }))
             }
-            FaultSpec::Packets(packets) => {
-                let PacketsSpec { links, matching, loss, delay, reorder, duplicate, corrupt } = packets;
-                let links = self.links_among(links, nodes, errors);
-                let (loss, delay, reorder) = (*loss, *delay, *reorder);
-                let (duplicate, corrupt, matching) = (*duplicate, *corrupt, matching.clone());
+            FaultSpec::Packets(own) => {
+                let links = self.links_among(&own.links, nodes, errors);
+                let PacketFaults { matching, loss, delay, reorder, duplicate, corrupt, .. } = own.clone();
                 let is_empty = links.is_empty();
                 let treated = PacketFaults { links, matching, loss, delay, reorder, duplicate, corrupt };
                 (!is_empty).then_some(FaultPlan::Packets(treated))
             }
-            FaultSpec::Dns { links, questions, ways } => {
-                let links = self.answered_among(links, nodes, errors);
-                let (questions, ways) = (questions.clone(), ways.clone());
+            FaultSpec::Dns(own) => {
+                let links = self.answered_among(&own.links, nodes, errors);
+                let NameFaults { questions, ways, .. } = own.clone();
                 (!links.is_empty()).then_some(FaultPlan::Dns(NameFaults { links, questions, ways }))
             }
             FaultSpec::Cut(links) => {

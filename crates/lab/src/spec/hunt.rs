@@ -1,9 +1,10 @@
 //! A hunt as it is written: names instead of places.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{Argv, FaultShape, FaultTreatment, Modality, NodeFault, SingleTreatment, Tolerance};
-use netloom_link::DnsFault;
-use netloom_units::{Duration, Probability};
+use crate::plan::{
+    Argv, FaultShape, FaultTreatment, Modality, NameFaults, NodeFault, PacketFaults, SinglePackets, Tolerance,
+};
+use netloom_units::Duration;
 
 /// Names or patterns of names; none: the usual ones.
 pub(crate) type Among = Option<Vec<Spanned<String>>>;
@@ -27,21 +28,12 @@ pub(crate) struct HuntSpec {
 /// A kind of fault.
 #[derive(Debug)]
 pub(crate) enum FaultSpec {
-    Packet(SingleSpec),
-    Packets(PacketsSpec),
-    /// How name servers fail; of several names one is drawn, and without any it is about all.
-    Dns {
-        links: Among,
-        questions: Vec<Box<str>>,
-        ways: Vec<DnsFault>,
-    },
+    Packet(SinglePackets<Among>),
+    Packets(PacketFaults<Among>),
+    Dns(NameFaults<Among>),
     Cut(Among),
     Reset(Among),
-    Partition {
-        nodes: Among,
-        shapes: Vec<Spanned<FaultShape>>,
-        treatments: Vec<FaultTreatment>,
-    },
+    Partition { nodes: Among, shapes: Vec<Spanned<FaultShape>>, treatments: Vec<FaultTreatment> },
     Node(NodesSpec, NodeFault),
 }
 
@@ -56,29 +48,6 @@ pub(crate) struct NodesSpec {
     pub(crate) lasts: Option<[Duration; 2]>,
     /// Where it says what a crash leaves on disks.
     pub(crate) keep: Option<Spanned<()>>,
-}
-
-/// The treatment of single packets.
-#[derive(Debug)]
-pub(crate) struct SingleSpec {
-    pub(crate) links: Among,
-    /// A filter as the lab file has it.
-    pub(crate) matching: Option<String>,
-    pub(crate) treatments: Vec<SingleTreatment>,
-    pub(crate) hold: [Duration; 2],
-}
-
-/// The treatment of packets.
-#[derive(Debug, Default)]
-pub(crate) struct PacketsSpec {
-    pub(crate) links: Among,
-    /// A filter as the lab file has it.
-    pub(crate) matching: Option<String>,
-    pub(crate) loss: Option<[Probability; 2]>,
-    pub(crate) delay: Option<[Duration; 2]>,
-    pub(crate) reorder: Option<[Probability; 2]>,
-    pub(crate) duplicate: Option<[Probability; 2]>,
-    pub(crate) corrupt: Option<[Probability; 2]>,
 }
 
 /// A property.
