@@ -67,6 +67,7 @@ use crate::segments::{Station, segments};
 use crate::spec::{AddressingSpec, LinkSpec, NodeSpec, Spec};
 use crate::yaml::{Content, Node};
 use exercise::ExerciseSpec;
+use hunt::HuntSpec;
 use netloom_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -138,7 +139,7 @@ pub(crate) fn decode(root: &Node, errors: &mut Errors) -> (Spec, LeftOut) {
     }
     spec.figures = fields.get("figures").map_or_else(Vec::new, |node| figures(node, errors));
     spec.exercise = fields.form::<ExerciseSpec>("exercise", errors);
-    spec.hunt = fields.get("hunt").and_then(|node| hunt::hunt(node, errors));
+    spec.hunt = fields.form::<HuntSpec>("hunt", errors);
     spec.bypass = fields.form::<BypassOfAll>("bypass", errors).unwrap_or_default();
     spec.judged = fields.get("bounds").map_or_else(Vec::new, judged);
     spec.bounds = fields.get("bounds").map_or_else(Bounds::default, |node| bounds(node, errors));

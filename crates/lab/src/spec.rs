@@ -10,6 +10,7 @@ use crate::capture::CaptureSpec;
 pub(crate) use crate::decode::attachments::{ExternalSpec, FarEndSpec, TunnelSpec};
 use crate::decode::dhcp::{DhcpSpec, DnsSpec};
 use crate::decode::exercise::ExerciseSpec;
+use crate::decode::hunt::HuntSpec;
 use crate::decode::openflow::OpenFlowSpec;
 use crate::decode::switch::SwitchSpec;
 use crate::diagnostics::{Diagnostic, Spanned};
@@ -28,7 +29,7 @@ use netloom_units::{Bytes, Date, Duration, Seed};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-pub(crate) use hunt::{Among, FaultSpec, HuntSpec, NodesSpec, PropertySpec, TestSpec};
+pub(crate) use hunt::{Among, FaultSpec, NodesSpec, TestSpec};
 pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
 pub(crate) use motion::{PathSpec, PlaceSpec, TrackFile};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};

@@ -4,12 +4,12 @@ use super::hunt_faults::{FAULTS, MOST_NODES, NODES, among, faults};
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::{AboveZero, Command, Filled, OrZero, Placed, Whole};
+use crate::forms::{AboveZero, Command, Filled, OrZero, Placed, Whole, forms};
 use crate::keyed::sections;
 use crate::plan::{Argv, Modality, Tolerance};
 use crate::scalar::{filled, integer, word};
 use crate::section::{Form, Kind, Section, keys};
-use crate::spec::{HuntSpec, PropertySpec, TestSpec};
+use crate::spec::{Among, FaultSpec, TestSpec};
 use crate::words::{Words, words};
 use crate::yaml::{Content, Node};
 use netloom_units::Duration;
@@ -20,35 +20,51 @@ const PROPERTIES: Kind = Kind::list(&Kind::OneOf(&[Filled::KIND, Kind::Section(&
 
 words!(Tolerance { "minority" = Self::Minority, "all" = Self::All });
 
+forms! {
+    /// The nodes that faults are about; none: the usual ones.
+    pub(crate) struct UnderTest = Among, NODES, noting |node: &Node, errors: &mut Errors| Some(among(Some(node), "a node", errors));
+    /// The kinds of faults that are drawn.
+    pub(crate) struct Faults = Vec<FaultSpec>, Kind::OneOf(&[Kind::Word(&["none"]), Kind::Section(&FAULTS)]),
+        noting |node: &Node, errors: &mut Errors| Some(faults(node, errors));
+    /// How many nodes are faulty at once, at most.
+    pub(crate) struct Tolerated = Tolerance, Kind::OneOf(&[Kind::Word(Tolerance::NAMES), Kind::Integer { least: 1, most: MOST_NODES }]), tolerance;
+    /// What must hold, as far as it can be read.
+    pub(crate) struct Properties = Vec<TestSpec>, PROPERTIES, noting |node: &Node, errors: &mut Errors| {
+        Some(list(node, errors).iter().filter_map(|item| test(item, errors)).collect())
+    };
+}
+
 /// The key of the lab file.
 pub(crate) const HUNTED: Section = keys! {
     /// What `netloom hunt` searches: faults with which something that must hold does not. A run ignores it.
-    hunt = Kind::Section(&HUNT), "{runs: 200, faults: {partition: [halves]}, quiet: 2 s}";
+    hunt = HuntSpec::KIND, "{runs: 200, faults: {partition: [halves]}, quiet: 2 s}";
 };
 
 sections! {
     /// A search for faults with which something that must hold does not hold.
-    pub(crate) const HUNT = "hunt" {
+    #[derive(Debug)]
+    pub(crate) struct HuntSpec = "hunt" {
+        at place;
         /// How many runs are played. Default: 200, or as many as there is time for with `for`.
         runs: Whole<u64, 1, MOST_RUNS>, "2000";
         /// For how long runs are played, in wall time. Default: until all runs have been played.
-        for: AboveZero<Duration>, "30 min";
+        r#for: AboveZero<Duration>, "30 min";
         /// The nodes of the system under test, which faults are about. Default: those with services, or all that run programs.
-        nodes = NODES, "[client, server]";
+        nodes: UnderTest, "[client, server]" else None;
         /// The kinds of faults that are drawn; none: no faults. Default: those that every system has to survive.
-        faults = Kind::OneOf(&[Kind::Word(&["none"]), Kind::Section(&FAULTS)]), "{partition: [isolate, halves], kill: on}";
+        faults: Faults, "{partition: [isolate, halves], kill: on}";
         /// How many nodes are faulty at once, at most: minority, fewer than half of them; all; or a number. Default: minority.
-        tolerate = Kind::OneOf(&[Kind::Word(Tolerance::NAMES), Kind::Integer { least: 1, most: MOST_NODES }]), "minority";
+        tolerate: Tolerated, "minority" else Tolerance::default();
         /// The time at the end of a run in which there are no faults, and after which `eventually` is asked. Default: 5 s.
-        quiet: OrZero<Duration>, "20 s";
+        quiet: Placed<OrZero<Duration>>, "20 s";
         /// What must hold in every run: expectations, lines of logs, exit codes, and commands that look at the results.
-        always = PROPERTIES, "[no log server matches \"panic\"]";
+        always: Properties, "[no log server matches \"panic\"]" else Vec::new();
         /// What must hold in every run after the time without faults.
-        eventually = PROPERTIES, "[log server matches \"converged\"]";
+        eventually: Properties, "[log server matches \"converged\"]" else Vec::new();
         /// What must hold in at least one of all runs.
-        sometimes = PROPERTIES, "[log server matches \"became leader\" >= 2]";
+        sometimes: Properties, "[log server matches \"became leader\" >= 2]" else Vec::new();
         /// What must hold in no run.
-        never = PROPERTIES, "[log server matches \"lost\"]";
+        never: Properties, "[log server matches \"lost\"]" else Vec::new();
         /// The name of the file in which programs note their assertions by an SDK of Antithesis, and which their nodes collect.
         assertions: Placed<Filled>, "sdk.jsonl";
     }
@@ -61,29 +77,17 @@ sections! {
     }
 }
 
-/// The hunt; none after an error was noted.
-pub(super) fn hunt(node: &Node, errors: &mut Errors) -> Option<HuntSpec> {
-    let fields = Fields::open(node, &HUNT, errors)?;
-    let mut properties = Vec::new();
-    for modality in [Modality::Always, Modality::Eventually, Modality::Sometimes, Modality::Never] {
-        let items = fields.get(modality.name()).map_or(&[][..], |own| list(own, errors));
-        properties.extend(items.iter().filter_map(|item| {
-            let test = test(item, errors)?;
-            Some(PropertySpec { modality, test })
-        }));
+impl HuntSpec {
+    /// All properties, each with the runs in which it has to hold.
+    pub(crate) fn properties(&self) -> impl Iterator<Item = (Modality, &TestSpec)> {
+        let all = [
+            (Modality::Always, &self.always),
+            (Modality::Eventually, &self.eventually),
+            (Modality::Sometimes, &self.sometimes),
+            (Modality::Never, &self.never),
+        ];
+        all.into_iter().flat_map(|(modality, tests)| tests.iter().map(move |test| (modality, test)))
     }
-    let quiet = fields.form::<OrZero<Duration>>("quiet", errors);
-    Some(HuntSpec {
-        place: node.spanned(()),
-        runs: fields.form::<Whole<u64, 1, MOST_RUNS>>("runs", errors),
-        lasts: fields.form::<AboveZero<Duration>>("for", errors),
-        nodes: among(fields.get("nodes"), "a node", errors),
-        tolerate: fields.read("tolerate", tolerance, errors).unwrap_or_default(),
-        quiet: fields.get("quiet").and_then(|place| quiet.map(|quiet| place.spanned(quiet))),
-        faults: fields.get("faults").map(|own| faults(own, errors)),
-        properties,
-        assertions: fields.form::<Placed<Filled>>("assertions", errors),
-    })
 }
 
 /// Reads a property.

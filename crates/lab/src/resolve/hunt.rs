@@ -3,11 +3,12 @@
 use super::hunt_faults;
 use super::hunt_ground::Ground;
 use super::patterns::matches;
+use crate::decode::hunt::HuntSpec;
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
 use crate::hunt_property;
-use crate::plan::{Action, Event, HuntPlan, PropertyPlan, PropertyTest};
-use crate::spec::{HuntSpec, PropertySpec, TestSpec};
+use crate::plan::{Action, Event, HuntPlan, Modality, PropertyPlan, PropertyTest};
+use crate::spec::TestSpec;
 
 /// Whether a name is like a pattern, in which `*` stands for any letters.
 pub fn matches_name(pattern: &str, name: &str) -> bool {
@@ -16,7 +17,7 @@ pub fn matches_name(pattern: &str, name: &str) -> bool {
 
 /// The texts of a hunt's properties that are expectations.
 pub(super) fn expectations(hunt: &HuntSpec) -> impl Iterator<Item = &Spanned<String>> {
-    hunt.properties.iter().filter_map(|property| match &property.test {
+    hunt.properties().filter_map(|(_, test)| match test {
         TestSpec::Text(text) if matches!(hunt_property::read(&text.value), Ok(None)) => Some(text),
         _ => None,
     })
@@ -40,14 +41,14 @@ pub(super) fn resolve(hunt: &HuntSpec, ground: &Ground<'_>, errors: &mut Errors)
         errors.push(hunt.place.error("no node of this lab runs programs: a hunt has nothing to disturb"));
     }
     let faults = hunt_faults::resolve(hunt, ground, &nodes, errors);
-    let properties = hunt.properties.iter().filter_map(|property| ground.property(property, errors)).collect();
+    let properties = hunt.properties().filter_map(|property| ground.property(property, errors)).collect();
     if let Some(file) = &hunt.assertions {
         errors.extend(ground.collects(&file.value).map(|why| file.error(why)));
     }
     let assertions = hunt.assertions.as_ref().map(|file| file.value.clone());
     HuntPlan {
         runs: hunt.runs,
-        lasts: hunt.lasts,
+        lasts: hunt.r#for,
         tolerate: hunt.tolerate,
         nodes,
         quiet,
@@ -58,8 +59,8 @@ pub(super) fn resolve(hunt: &HuntSpec, ground: &Ground<'_>, errors: &mut Errors)
 }
 
 impl Ground<'_> {
-    fn property(&self, property: &PropertySpec, errors: &mut Errors) -> Option<PropertyPlan> {
-        let (text, test) = match &property.test {
+    fn property(&self, (modality, said): (Modality, &TestSpec), errors: &mut Errors) -> Option<PropertyPlan> {
+        let (text, test) = match said {
             TestSpec::Command(command, text) => (text, PropertyTest::Command(command.clone())),
             TestSpec::Text(text) => match hunt_property::read(&text.value) {
                 Ok(test) => (text, test.unwrap_or(PropertyTest::Expectation)),
@@ -77,7 +78,7 @@ impl Ground<'_> {
         if let Some(file) = test.history() {
             errors.extend(self.collects(file).map(|why| text.error(why)));
         }
-        let (line, modality) = (text.span.line, property.modality);
+        let line = text.span.line;
         Some(PropertyPlan { line, modality, text: text.value.trim().to_owned(), test })
     }
 

@@ -4,13 +4,14 @@ use super::faults::{keeps_nothing, never};
 use super::hunt_ground::Ground;
 use super::patterns::is_pattern;
 use super::stops::never_stops;
+use crate::decode::hunt::HuntSpec;
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
 use crate::plan::{
     Action, Ceiling, ClockChange, Disturbance, Event, FaultPlan, FaultShape, Keep, LimitChange, LimitFaults,
     NameFaults, NodeFault, NodeFaults, PacketFaults, SinglePackets, Standstill,
 };
-use crate::spec::{FaultSpec, HuntSpec, NodesSpec};
+use crate::spec::{FaultSpec, NodesSpec};
 use crate::words::Words;
 
 /// The kinds of faults of a hunt, from the simplest on.

@@ -1,29 +1,11 @@
 //! A hunt as it is written: names instead of places.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{
-    Argv, FaultShape, FaultTreatment, Modality, NameFaults, NodeFault, PacketFaults, SinglePackets, Tolerance,
-};
+use crate::plan::{Argv, FaultShape, FaultTreatment, NameFaults, NodeFault, PacketFaults, SinglePackets};
 use netloom_units::Duration;
 
 /// Names or patterns of names; none: the usual ones.
 pub(crate) type Among = Option<Vec<Spanned<String>>>;
-
-/// A hunt.
-#[derive(Debug)]
-pub(crate) struct HuntSpec {
-    pub(crate) place: Spanned<()>,
-    pub(crate) runs: Option<u64>,
-    pub(crate) lasts: Option<Duration>,
-    pub(crate) nodes: Among,
-    pub(crate) tolerate: Tolerance,
-    pub(crate) quiet: Option<Spanned<Duration>>,
-    /// The kinds of faults; none: the usual ones.
-    pub(crate) faults: Option<Vec<FaultSpec>>,
-    pub(crate) properties: Vec<PropertySpec>,
-    /// The file in which programs note assertions.
-    pub(crate) assertions: Option<Spanned<String>>,
-}
 
 /// A kind of fault.
 #[derive(Debug)]
@@ -48,13 +30,6 @@ pub(crate) struct NodesSpec {
     pub(crate) lasts: Option<[Duration; 2]>,
     /// Where it says what a crash leaves on disks.
     pub(crate) keep: Option<Spanned<()>>,
-}
-
-/// A property.
-#[derive(Debug)]
-pub(crate) struct PropertySpec {
-    pub(crate) modality: Modality,
-    pub(crate) test: TestSpec,
 }
 
 /// How a property is judged.
