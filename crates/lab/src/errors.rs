@@ -43,6 +43,12 @@ impl Errors {
         Self { limits: *limits, ..self }
     }
 
+    /// Notes an error in the place of a value.
+    pub(crate) fn reject<T>(&mut self, error: Diagnostic) -> Option<T> {
+        self.push(error);
+        None
+    }
+
     /// How large the lab may be.
     pub(crate) fn limits(&self) -> Limits {
         self.limits

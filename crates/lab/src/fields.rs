@@ -49,8 +49,7 @@ impl<'a> Fields<'a> {
     /// The entries of `node`; unknown and missing keys are noted. None if it is not a map.
     pub(crate) fn open(node: &'a Node, section: &'static Section, errors: &mut Errors) -> Option<Self> {
         let Content::Map(entries) = &node.content else {
-            errors.push(node.expected(&format!("a map of keys ({})", known(section))));
-            return None;
+            return errors.reject(node.expected(&format!("a map of keys ({})", known(section))));
         };
         let is_known = |entry: &&Entry| section.keys().any(|key| key.name == entry.name);
         errors.extend(entries.iter().filter(|entry| !is_known(entry)).map(|entry| unknown(entry, section)));
@@ -68,8 +67,7 @@ impl<'a> Fields<'a> {
     ) -> Option<(&'static str, Self)> {
         map(node, "a map of keys, `kind` among them", errors)?;
         let Some(value) = node.value("kind") else {
-            errors.push(node.lacks("kind", kinds.first()?.kind()));
-            return None;
+            return errors.reject(node.lacks("kind", kinds.first()?.kind()));
         };
         let words: Vec<(&str, &'static Section)> = kinds.iter().map(|section| (section.kind(), *section)).collect();
         let section = keep(word(value, &words), errors)?;
@@ -133,8 +131,7 @@ pub(crate) fn map<'a>(node: &'a Node, wanted: &str, errors: &mut Errors) -> Opti
     if let Content::Map(entries) = &node.content {
         return Some(entries);
     }
-    errors.push(node.expected(wanted));
-    None
+    errors.reject(node.expected(wanted))
 }
 
 /// The items of a list; none after an error was noted.

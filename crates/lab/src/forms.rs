@@ -183,8 +183,7 @@ impl<F: Form> Form for OneOrMore<F> {
     /// What can be read of it.
     fn read(node: &Node, errors: &mut Errors) -> Option<Vec<F::Value>> {
         if node.items().is_empty() {
-            errors.push(node.error("this list is empty: write one or more, or leave the key out"));
-            return None;
+            return errors.reject(node.error("this list is empty: write one or more, or leave the key out"));
         }
         Some(node.items().iter().filter_map(|item| F::read(item, errors)).collect())
     }

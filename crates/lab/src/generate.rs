@@ -302,8 +302,7 @@ impl<'a> Settings<'a> {
             Some((_, Content::Map(entries))) => (None, entries.as_slice()),
             Some((node, Content::Text { .. })) => (Some(node), &[][..]),
             Some((node, _)) => {
-                errors.push(node.expected("a kind of node, for example `switch`, or a map of settings"));
-                return None;
+                return errors.reject(node.expected("a kind of node, for example `switch`, or a map of settings"));
             }
         };
         for entry in tiers.iter().chain(links) {

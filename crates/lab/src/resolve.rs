@@ -325,9 +325,6 @@ fn add_interfaces(
 fn place(index: &Index<'_>, name: &Spanned<String>, errors: &mut Errors) -> Option<usize> {
     match index_of(index, name) {
         Ok(place) => place,
-        Err(error) => {
-            errors.push(error);
-            None
-        }
+        Err(error) => errors.reject(error),
     }
 }

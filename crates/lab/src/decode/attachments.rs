@@ -170,10 +170,7 @@ fn tunnel_key(node: &Node, errors: &mut Errors) -> Option<KeyPlan> {
             key
         }
         Content::Map(_) => KeyFile::open(node, errors).map(|own| KeyPlan::File(own.file.into())),
-        _ => {
-            errors.push(node.expected("64 hexadecimal digits, or {file: ...}"));
-            None
-        }
+        _ => errors.reject(node.expected("64 hexadecimal digits, or {file: ...}")),
     }
 }
 

@@ -29,16 +29,14 @@ pub(crate) enum ByHand {
 /// Reads an entry that happens when it is read.
 pub(crate) fn by_hand(node: &Node, errors: &mut Errors) -> Option<ByHand> {
     let Content::Map(keys) = &node.content else {
-        errors.push(node.expected("an entry like `{on: client, clock: {step: 3 s}}`"));
-        return None;
+        return errors.reject(node.expected("an entry like `{on: client, clock: {step: 3 s}}`"));
     };
     let has = |name: &str| keys.iter().any(|key| key.name == name);
     if has("partition") {
         return Some(ByHand::Partition);
     }
     if let Some((kind, instead)) = OF_FILES.into_iter().find(|(kind, _)| has(kind)) {
-        errors.push(node.error(format!("`{kind}` is no entry that can be made by hand: {instead}")));
-        return None;
+        return errors.reject(node.error(format!("`{kind}` is no entry that can be made by hand: {instead}")));
     }
     for key in TIMES {
         errors.extend(node.value(key).map(|value| value.error("it happens at once: leave this out")));

@@ -38,8 +38,7 @@ pub(super) fn decode(node: &Node, errors: &mut Errors) -> Option<Clock> {
         Content::Map(_) => Dilated::open(node, errors).map(|clock| Clock::Dilated(clock.dilation)),
         Content::Text { .. } => keep(named(node), errors),
         Content::List(_) | Content::Empty => {
-            errors.push(node.expected("real, virtual or for example `{dilation: 10}`"));
-            None
+            errors.reject(node.expected("real, virtual or for example `{dilation: 10}`"))
         }
     }
 }
@@ -65,8 +64,7 @@ fn node_clock(node: &Node, errors: &mut Errors) -> Option<NodeClock> {
     if let Content::Text { .. } = node.content {
         let message = "the error of a node's clock is a map like `{skew: -40 ms, drift: 200 ppm}`; how lab time passes is the same for \
                        all nodes: write that `clock` beside `nodes`";
-        errors.push(node.error(message));
-        return None;
+        return errors.reject(node.error(message));
     }
     NodeClock::open(node, errors)
 }

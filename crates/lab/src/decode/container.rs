@@ -69,8 +69,7 @@ pub(super) fn container(kind: NodeKind, of_node: &Fields<'_>, errors: &mut Error
     if !matches!(kind, NodeKind::Host | NodeKind::Router) {
         let message =
             "only hosts and routers can be containers: leave this out, or write `kind: host` or `kind: router`";
-        errors.push(node.error(message));
-        return None;
+        return errors.reject(node.error(message));
     }
     of_node.refuse(REFUSED, errors);
     let (name, engine) = match node.content {

@@ -59,17 +59,15 @@ sections! {
 fn processor(node: &Node, errors: &mut Errors) -> Option<Spanned<CpuPlan>> {
     match &node.content {
         Content::Text { text, .. } if cpus(node).is_ok() => {
-            errors.push(node.error(format!(
+            return errors.reject(node.error(format!(
                 "a share of a processor is written `cpus: {text}`; `cpu` says what packets and system calls cost in virtual \
                  time, for example {{packet: 2 us}}"
             )));
-            return None;
         }
         Content::Map(entries) if entries.is_empty() => {
-            errors.push(node.error(
+            return errors.reject(node.error(
                 "this says nothing: write `packet`, `byte`, `syscall`, `switch`, `branch` or `level`, or leave `cpu` out",
             ));
-            return None;
         }
         _ => {}
     }

@@ -125,10 +125,7 @@ fn configuration(node: &Node, errors: &mut Errors) -> Option<FileContents> {
             Some(FileContents::Copy(path))
         }
         Content::Map(_) => DaemonFile::open(node, errors).map(|file| FileContents::Text(file.text)),
-        _ => {
-            errors.push(node.expected("the path of a configuration file, or {text: ...}"));
-            None
-        }
+        _ => errors.reject(node.expected("the path of a configuration file, or {text: ...}")),
     }
 }
 

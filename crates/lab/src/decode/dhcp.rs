@@ -88,20 +88,17 @@ fn lease(node: &Node) -> Result<Duration, Diagnostic> {
 
 fn range(node: &Node, errors: &mut Errors) -> Option<Spanned<[Ipv4Addr; 2]>> {
     let Content::List(items) = &node.content else {
-        errors.push(node.expected("the first and the last address, for example [10.0.0.100, 10.0.0.199]"));
-        return None;
+        return errors.reject(node.expected("the first and the last address, for example [10.0.0.100, 10.0.0.199]"));
     };
     let ends: Vec<Option<Ipv4Addr>> = items.iter().map(|item| Ipv4Addr::read(item, errors)).collect();
     let ends: Vec<Ipv4Addr> = ends.into_iter().collect::<Option<_>>()?;
     let Ok([first, last]) = <[Ipv4Addr; 2]>::try_from(ends) else {
-        errors.push(
+        return errors.reject(
             node.error("a range has two addresses, its first and its last: for example [10.0.0.100, 10.0.0.199]"),
         );
-        return None;
     };
     if first > last {
-        errors.push(node.error(format!("the first address comes first: write [{last}, {first}]")));
-        return None;
+        return errors.reject(node.error(format!("the first address comes first: write [{last}, {first}]")));
     }
     Some(node.spanned([first, last]))
 }

@@ -28,8 +28,7 @@ pub(super) fn disk(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec
     let said: Vec<&str> = KINDS.into_iter().filter(|kind| fields.get(kind).is_some()).collect();
     let [word] = said[..] else {
         let what = if said.is_empty() { "has nothing that happens to the disk" } else { "has several faults" };
-        errors.push(node.error(format!("the entry {what}: write exactly one of {}", KINDS.join(", "))));
-        return None;
+        return errors.reject(node.error(format!("the entry {what}: write exactly one of {}", KINDS.join(", "))));
     };
     let before = errors.len();
     let kind = kind(word, &fields, errors);

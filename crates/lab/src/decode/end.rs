@@ -41,17 +41,11 @@ fn ends(node: &Node, errors: &mut Errors) -> Option<Vec<EndSpec>> {
             let ends: Vec<Option<EndSpec>> = items.iter().map(|item| end(item, errors)).collect();
             ends.into_iter().collect()
         }
-        Content::List(items) => {
-            errors.push(node.error(format!(
-                "a link has two ends or more, found {}: write for example `ends: [client, r1]`",
-                items.len()
-            )));
-            None
-        }
-        _ => {
-            errors.push(node.expected("a list of two nodes or more, for example `ends: [client, r1]`"));
-            None
-        }
+        Content::List(items) => errors.reject(node.error(format!(
+            "a link has two ends or more, found {}: write for example `ends: [client, r1]`",
+            items.len()
+        ))),
+        _ => errors.reject(node.expected("a list of two nodes or more, for example `ends: [client, r1]`")),
     }
 }
 

@@ -64,8 +64,7 @@ const LONGEST: usize = 10_000;
 
 fn tasks(node: &Node, errors: &mut Errors) -> Option<Vec<TaskSpec>> {
     let Content::List(items) = &node.content else {
-        errors.push(node.expected("a list of tasks: begin each with `- title: `"));
-        return None;
+        return errors.reject(node.expected("a list of tasks: begin each with `- title: `"));
     };
     if items.is_empty() || items.len() as u64 > MOST_TASKS {
         let message = format!("an exercise has 1 to {MOST_TASKS} tasks, and this one has {}", items.len());

@@ -31,10 +31,9 @@ fn clock_change(node: &Node, errors: &mut Errors) -> Option<ClockChange> {
         return None;
     }
     if step.is_some_and(netloom_units::SignedDuration::is_zero) || (step, drift, leap) == (None, None, None) {
-        errors.push(
+        return errors.reject(
             node.error("this changes nothing: write for example `{step: 3 s}`, `{drift: 200 ppm}` or `{leap: insert}`"),
         );
-        return None;
     }
     Some(ClockChange { step, drift, leap })
 }

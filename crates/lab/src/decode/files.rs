@@ -118,10 +118,9 @@ fn one(entry: &Entry, target: PathBuf, errors: &mut Errors) -> Option<(FilePlan,
         }
         Content::Map(_) => described(node, &mut file, errors)?,
         _ => {
-            errors.push(node.expected(
+            return errors.reject(node.expected(
                 "`empty`, the path of a file or folder to copy, or a map of from, text, keep, mode and owner",
             ));
-            return None;
         }
     };
     Some((file, is_folder))
@@ -133,8 +132,7 @@ fn described(node: &Node, file: &mut FilePlan, errors: &mut Errors) -> Option<bo
     (file.keep, file.mode, file.owner) = (is_kept.unwrap_or_default(), mode, owner);
     let is_folder = match (fields.get("from"), fields.get("text")) {
         (Some(_), Some(text)) => {
-            errors.push(text.error("a file has either a source or a text: leave out `from` or `text`"));
-            return None;
+            return errors.reject(text.error("a file has either a source or a text: leave out `from` or `text`"));
         }
         (Some(from), None) => {
             let (path, is_folder) = keep(errors.source(from), errors)?;

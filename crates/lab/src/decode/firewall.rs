@@ -62,11 +62,10 @@ fn rules(node: &Node, program: RulesProgram, errors: &mut Errors) -> Option<Rule
     let source = if text.contains('\n') {
         keep(inside(node, &text), errors)?
     } else if are_rules(&text) {
-        errors.push(node.error(
+        return errors.reject(node.error(
             "rules need several lines: write `|` behind the key, and the rules in the lines below, each further to the right; a \
              single line is the path of a file with rules",
         ));
-        return None;
     } else {
         let (path, is_folder) = keep(errors.source(node), errors)?;
         if is_folder {

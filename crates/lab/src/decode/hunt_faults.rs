@@ -317,8 +317,7 @@ fn disk(node: &Node, errors: &mut Errors) -> Option<FaultSpec> {
         Content::List(_) => List::<Word<BadDisk>, 1>::read(node, errors)?,
         _ if is_on(node) => every(),
         _ => {
-            errors.push(node.expected("`on`, a list of ways like [full], or a map"));
-            return None;
+            return errors.reject(node.expected("`on`, a list of ways like [full], or a map"));
         }
     };
     Some(FaultSpec::Node(NodesSpec::at(node, None), NodeFault::Disk(ways)))
@@ -341,8 +340,7 @@ fn partition(node: &Node, errors: &mut Errors) -> Option<FaultSpec> {
         Content::List(_) => named = Some(node),
         _ if is_on(node) => {}
         _ => {
-            errors.push(node.expected("`on`, a list of shapes like [isolate, halves], or a map"));
-            return None;
+            return errors.reject(node.expected("`on`, a list of shapes like [isolate, halves], or a map"));
         }
     }
     let read = |item: &Node| word(item, FaultShape::WORDS).map(|shape| item.spanned(shape));
@@ -421,8 +419,7 @@ fn names(node: &Node, errors: &mut Errors) -> Option<FaultSpec> {
         Content::List(_) => ways = Some(List::<Word<DnsFault>, 1>::read(node, errors)?),
         _ if is_on(node) => {}
         _ => {
-            errors.push(node.expected("`on`, a list of ways like [servfail, nxdomain], or a map"));
-            return None;
+            return errors.reject(node.expected("`on`, a list of ways like [servfail, nxdomain], or a map"));
         }
     }
     Some(FaultSpec::Dns(NameFaults { links, questions, ways: ways.unwrap_or_else(every) }))
@@ -447,20 +444,15 @@ fn between<F: Form<Value: Copy + PartialOrd>>(
     }
     let Content::List(items) = &node.content else {
         let on = if usual.is_some() { "`on`, or " } else { "" };
-        errors.push(node.expected(&format!("{on}the least and the most, each {what}")));
-        return None;
+        return errors.reject(node.expected(&format!("{on}the least and the most, each {what}")));
     };
     let values: Vec<F::Value> = items.iter().filter_map(|item| F::read(item, errors)).collect();
     match (&values[..], items.len()) {
         ([least, most], 2) if least <= most => Some([*least, *most]),
-        ([_, _], 2) => {
-            errors.push(node.error("the first of both is the least: write them in the other order"));
-            None
-        }
+        ([_, _], 2) => errors.reject(node.error("the first of both is the least: write them in the other order")),
         (_, 2) => None,
         (_, count) => {
-            errors.push(node.error(format!("these are the least and the most, so two values, and not {count}")));
-            None
+            errors.reject(node.error(format!("these are the least and the most, so two values, and not {count}")))
         }
     }
 }

@@ -69,14 +69,13 @@ pub(super) fn nat(node: &Node, kind: NodeKind, has_daemons: bool, errors: &mut E
     }
     if kind != NodeKind::Router {
         let what = kind.title();
-        errors.push(node.error(format!("only routers have `nat`, and this is a {what}: write `kind: router`")));
-        return None;
+        return errors
+            .reject(node.error(format!("only routers have `nat`, and this is a {what}: write `kind: router`")));
     }
     if has_daemons {
-        errors.push(node.error(
+        return errors.reject(node.error(
             "the daemons would announce outside what is behind the translation: let a router of its own translate",
         ));
-        return None;
     }
     let fields = Fields::open(node, &Nat::SECTION, errors)?;
     let outside = fields.get("outside")?;

@@ -132,10 +132,7 @@ fn isolate(value: &Node, of: Option<Vec<Spanned<String>>>, errors: &mut Errors) 
     let node = keep(name_of("a node")(value), errors)?;
     match (node.value.as_str(), of) {
         ("one", Some(of)) => Some(LayoutSpec::Shape(ShapeSpec::IsolateOne, of)),
-        ("one", None) => {
-            errors.push(value.error("one of which? Add `of`, as in `{isolate: one, of: n*}`"));
-            None
-        }
+        ("one", None) => errors.reject(value.error("one of which? Add `of`, as in `{isolate: one, of: n*}`")),
         (_, Some(of)) => Some(LayoutSpec::Isolate(node, of)),
         (_, None) => Some(LayoutSpec::Groups(vec![vec![node]])),
     }

@@ -142,10 +142,7 @@ fn spans(node: &Node, errors: &mut Errors) -> Option<(Duration, Duration)> {
     match ends[..] {
         [Some(least), Some(longest)] if least <= longest => Some((least, longest)),
         [None, _] | [_, None] => None,
-        _ => {
-            errors.push(node.error("write two times, the shorter one first: `[1 ms, 2 s]`"));
-            None
-        }
+        _ => errors.reject(node.error("write two times, the shorter one first: `[1 ms, 2 s]`")),
     }
 }
 

@@ -28,15 +28,14 @@ pub(super) fn changes(node: &Node, errors: &mut Errors) -> Option<(PipeChange, V
         return None;
     }
     if delay.is_none() && rate.is_none() && loss.is_none() {
-        errors.push(node.error("nothing changes: write for example `delay: [10 ms, 80 ms]`"));
-        return None;
+        return errors.reject(node.error("nothing changes: write for example `delay: [10 ms, 80 ms]`"));
     }
     let over = over?;
     let step = step.unwrap_or_else(|| LEAST_STEP.max(Duration::from_nanos(over.as_nanos() / STEPS)));
     let steps = over.as_nanos().div_ceil(step.as_nanos());
     if steps > MOST_TIMES {
-        errors.push(node.error(format!("it has {steps} steps, more than {MOST_TIMES}: write a longer `step`")));
-        return None;
+        return errors
+            .reject(node.error(format!("it has {steps} steps, more than {MOST_TIMES}: write a longer `step`")));
     }
     let at = |number: u64| {
         let passed = step.as_nanos().saturating_mul(number).min(over.as_nanos());
@@ -61,8 +60,7 @@ fn pair<T>(
 ) -> Option<[T; 2]> {
     let node = fields.get(key)?;
     let Content::List(_) = &node.content else {
-        errors.push(node.expected("the first and the last value, like `[10 ms, 80 ms]`"));
-        return None;
+        return errors.reject(node.expected("the first and the last value, like `[10 ms, 80 ms]`"));
     };
     let values: Option<Vec<T>> = list(node, errors).iter().map(|value| keep(read(value), errors)).collect();
     let two = <[T; 2]>::try_from(values?).ok();

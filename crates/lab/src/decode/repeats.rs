@@ -74,10 +74,7 @@ fn span(node: &Node, fixed: impl Fn(&Node) -> Result<Duration, Diagnostic>, erro
     match (uniform, mean) {
         (Some(uniform), None) => Some(uniform),
         (None, Some(mean)) => Some(SpanSpec::Exponential(mean)),
-        _ => {
-            errors.push(node.error("write one of `uniform: [1 s, 5 s]` and `mean: 2 s`"));
-            None
-        }
+        _ => errors.reject(node.error("write one of `uniform: [1 s, 5 s]` and `mean: 2 s`")),
     }
 }
 
@@ -86,10 +83,7 @@ fn uniform(node: &Node, errors: &mut Errors) -> Option<SpanSpec> {
     match ends[..] {
         [Some(least), Some(most)] if least < most => Some(SpanSpec::Uniform(least, most)),
         [None, _] | [_, None] => None,
-        _ => {
-            errors.push(node.error("write two times, the shorter one first: `[1 s, 5 s]`"));
-            None
-        }
+        _ => errors.reject(node.error("write two times, the shorter one first: `[1 s, 5 s]`")),
     }
 }
 

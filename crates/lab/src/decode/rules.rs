@@ -61,21 +61,19 @@ fn rule(node: &Node, errors: &mut Errors) -> Option<RuleSpec> {
         return None;
     }
     if from.is_none() && to.is_none() && iif.is_none() && mark.is_none() {
-        errors.push(node.error("this rule holds for all packets: write `from`, `to`, `iif` or `fwmark`"));
-        return None;
+        return errors.reject(node.error("this rule holds for all packets: write `from`, `to`, `iif` or `fwmark`"));
     }
     let mut ways = [via.map(WaySpec::Via), link.map(WaySpec::Link), table.map(WaySpec::Table)].into_iter().flatten();
     let (Some(way), None) = (ways.next(), ways.next()) else {
-        errors.push(node.error("a rule has one way: write `via`, `link` or `table`"));
-        return None;
+        return errors.reject(node.error("a rule has one way: write `via`, `link` or `table`"));
     };
     let families = [from, to].into_iter().flatten().map(|net| net.addr().is_ipv6());
     let of_way = if let WaySpec::Via(next) = &way { Some(next.value.is_ipv6()) } else { None };
     let mut families = families.chain(of_way);
     let is_v6 = families.next();
     if families.any(|other| Some(other) != is_v6) {
-        errors.push(node.error("the addresses of a rule are of one family: write one for IPv4, and one for IPv6"));
-        return None;
+        return errors
+            .reject(node.error("the addresses of a rule are of one family: write one for IPv4, and one for IPv6"));
     }
     Some(RuleSpec { place: node.spanned(()), from, to, iif, mark, is_v6, way })
 }

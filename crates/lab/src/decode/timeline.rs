@@ -80,8 +80,7 @@ const KINDS: [&str; 29] = [
 /// One entry of any kind.
 pub(super) fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
     let Content::Map(keys) = &node.content else {
-        errors.push(node.expected("an entry like `{at: 1 s, on: client, run: ping -c 3 server}`"));
-        return None;
+        return errors.reject(node.expected("an entry like `{at: 1 s, on: client, run: ping -c 3 server}`"));
     };
     let has = |name: &str| keys.iter().any(|key| key.name == name);
     // Of a program, `stop` says how long it may take to end.
@@ -105,12 +104,11 @@ pub(super) fn entry(node: &Node, errors: &mut Errors) -> Option<WrittenSpec> {
         [kind @ ("fail" | "starve" | "schedule" | "oom")] => program_fault(kind, node, errors)?,
         [kind] => churn(kind, node, errors)?,
         [] => {
-            errors.push(node.error(format!("the entry has no action: write one of {}", one_of(&KINDS))));
-            return None;
+            return errors.reject(node.error(format!("the entry has no action: write one of {}", one_of(&KINDS))));
         }
         _ => {
-            errors.push(node.error(format!("an entry has only one of {}: make one entry of each", one_of(&KINDS))));
-            return None;
+            return errors
+                .reject(node.error(format!("an entry has only one of {}: make one entry of each", one_of(&KINDS))));
         }
     };
     Some(WrittenSpec { line: node.span.line, when, on, action, then })
@@ -320,8 +318,7 @@ pub(super) fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {
     match (given.next(), given.next()) {
         (Some(when), None) => Some(Ready { when, timeout }),
         (Some(_), Some(_)) => {
-            errors.push(node.error("a service has one condition: keep one of tcp, udp, file, command or pause"));
-            None
+            errors.reject(node.error("a service has one condition: keep one of tcp, udp, file, command or pause"))
         }
         (None, _) => {
             if errors.len() == before {

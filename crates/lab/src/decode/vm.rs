@@ -75,8 +75,7 @@ pub(super) fn vm(kind: NodeKind, of_node: &Fields<'_>, errors: &mut Errors) -> O
     if !matches!(kind, NodeKind::Host | NodeKind::Router) {
         let message =
             "only hosts and routers can be virtual machines: leave this out, or write `kind: host` or `kind: router`";
-        errors.push(node.error(message));
-        return None;
+        return errors.reject(node.error(message));
     }
     of_node.refuse(REFUSED, errors);
     let fields = Fields::open(node, &Vm::SECTION, errors)?;
@@ -111,8 +110,8 @@ fn begin(node: &Node, fields: &Fields<'_>, keys: &Vm, errors: &mut Errors) -> Op
         return kernel(node, fields, keys, errors);
     }
     if !has("disk") {
-        errors.push(node.error("nothing boots here: write `kernel` with `initrd`, or a `disk` that boots by itself"));
-        return None;
+        return errors
+            .reject(node.error("nothing boots here: write `kernel` with `initrd`, or a `disk` that boots by itself"));
     }
     if let Some(value) = fields.get("append") {
         errors.push(

@@ -111,14 +111,9 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Vec<CrossConfig
             sources.into_iter().collect()
         }
         _ if node.text() == Some("none") => Some(Vec::new()),
-        _ => {
-            errors.push(
-                node.expected(
-                    "none or a list of sources, for example `[{kind: poisson, rate: 20 Mbit/s, size: imix}]`",
-                ),
-            );
-            None
-        }
+        _ => errors.reject(
+            node.expected("none or a list of sources, for example `[{kind: poisson, rate: 20 Mbit/s, size: imix}]`"),
+        ),
     }
 }
 

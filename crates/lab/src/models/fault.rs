@@ -123,15 +123,13 @@ pub(crate) fn fault(
     let about_tcp =
         [fields.get("tcp"), fields.get("after"), matches!(action, FaultAction::Reset(_)).then_some(action_at)];
     if let (Some(place), false) = (about_tcp.into_iter().flatten().next(), is_tcp) {
-        errors.push(place.error("this is about TCP, and `match` lets no TCP through: change its `protocol`"));
-        return None;
+        return errors.reject(place.error("this is about TCP, and `match` lets no TCP through: change its `protocol`"));
     }
     let is_dns = matches!(action, FaultAction::Dns(_)) || chosen.question.is_some();
     let is_udp = filter.protocol.as_ref().is_none_or(|protocols| protocols.contains(&17));
     let tcp_alone = fields.get("tcp").or(fields.get("after")).or((!is_udp).then_some(choice));
     if let (true, Some(place)) = (is_dns, tcp_alone) {
-        errors.push(place.error("messages of DNS are looked at in datagrams of UDP alone: leave this out"));
-        return None;
+        return errors.reject(place.error("messages of DNS are looked at in datagrams of UDP alone: leave this out"));
     }
     Some(PacketFault {
         id,
@@ -156,8 +154,7 @@ pub(crate) fn end_of_connections(node: &Node, id: u32, errors: &mut Errors) -> O
         _ => Sharing::read(node, errors)?,
     };
     if filter.protocol.as_ref().is_some_and(|protocols| !protocols.contains(&6)) {
-        errors.push(node.error("only TCP connections can be reset: change the `protocol`"));
-        return None;
+        return errors.reject(node.error("only TCP connections can be reset: change the `protocol`"));
     }
     Some(PacketFault {
         id,

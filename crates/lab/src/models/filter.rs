@@ -79,8 +79,7 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<Filter> {
 fn open<'a>(node: &'a Node, errors: &mut Errors) -> Option<Fields<'a>> {
     let fields = Fields::open(node, &Filter::SECTION, errors)?;
     if node.content == Content::Map(Vec::new()) {
-        errors.push(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
-        return None;
+        return errors.reject(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
     }
     Some(fields)
 }
@@ -93,10 +92,9 @@ fn unseeded(probability: Probability) -> Share {
 /// What the keys of a filter say; `node` is the map that they are in.
 pub(crate) fn read(fields: &Fields<'_>, node: &Node, errors: &mut Errors) -> Option<Filter> {
     if let Some(share) = fields.get("share") {
-        errors.push(
+        return errors.reject(
             share.error("a share of connections can be picked in `pipes`, `packet` and `reset` only: leave this out"),
         );
-        return None;
     }
     read_all(fields, node, errors)
 }
@@ -178,8 +176,7 @@ fn place(node: &Node, errors: &mut Errors) -> Option<Vec<Prefix>> {
     let Some(name) = name else { return keep(prefix(node), errors).map(|prefix| vec![prefix]) };
     let Some(nodes) = errors.nodes() else {
         let message = format!("`{name}`: the names of nodes are known in lab files only: write an address");
-        errors.push(node.error(message));
-        return None;
+        return errors.reject(node.error(message));
     };
     let known = || nodes.addresses.keys().map(String::as_str);
     let wrong = match nodes.addresses.get(name) {
@@ -196,8 +193,7 @@ fn place(node: &Node, errors: &mut Errors) -> Option<Vec<Prefix>> {
             None => format!("there is no node `{name}`: write a node, an address or a prefix"),
         },
     };
-    errors.push(node.error(wrong));
-    None
+    errors.reject(node.error(wrong))
 }
 
 fn prefix(node: &Node) -> Result<Prefix, Diagnostic> {

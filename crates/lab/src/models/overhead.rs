@@ -61,8 +61,7 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<OverheadConfig>
         _ => None,
     };
     if let Some(wrong) = wrong {
-        errors.push(wrong);
-        return None;
+        return errors.reject(wrong);
     }
     let bytes = bytes.unwrap_or_default();
     let config = match (get("cell"), get("payload")) {

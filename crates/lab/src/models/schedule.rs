@@ -82,18 +82,14 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<ScheduleConfig>
             table.file = Some(file.into());
             Some(ScheduleConfig::Table(table))
         }
-        _ => {
-            errors.push(node.error("a schedule has either `steps` or a `file` with them"));
-            None
-        }
+        _ => errors.reject(node.error("a schedule has either `steps` or a `file` with them")),
     }
 }
 
 /// All steps; none if one is wrong.
 fn steps(node: &Node, errors: &mut Errors) -> Option<Vec<Step>> {
     let Content::List(items) = &node.content else {
-        errors.push(node.expected("a list of steps like `[{at: 1 s, rate: 5 Mbit/s}]`"));
-        return None;
+        return errors.reject(node.expected("a list of steps like `[{at: 1 s, rate: 5 Mbit/s}]`"));
     };
     let before = errors.len();
     let steps = items.iter().filter_map(|item| Step::open(item, errors)).collect();

@@ -65,8 +65,7 @@ impl Ground<'_> {
             TestSpec::Text(text) => match hunt_property::read(&text.value) {
                 Ok(test) => (text, test.unwrap_or(PropertyTest::Expectation)),
                 Err(why) => {
-                    errors.push(text.error(why));
-                    return None;
+                    return errors.reject(text.error(why));
                 }
             },
         };

@@ -18,11 +18,10 @@ pub(super) fn choices(spec: &Spec, errors: &mut Errors) -> Vec<(Option<MachineCh
     let mut choice = |node: &NodeSpec| {
         let said = node.machine.as_ref()?;
         if names.is_empty() {
-            errors.push(said.error(format!(
+            return errors.reject(said.error(format!(
                 "the lab has no `machines`: write for example `machines: {{{}: {{}}, other: {{}}}}`, or leave this out",
                 said.value
             )));
-            return None;
         }
         let machine = keep(index_of(&index, said), errors)??;
         Some(MachineChoice { line: said.span.line, machine })

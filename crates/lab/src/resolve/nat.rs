@@ -134,8 +134,7 @@ fn outside(
         if v4_of(plan, node, place).is_none() {
             let what =
                 format!("`{}` has no IPv4 address at `{}`, so that nothing can be translated", own.name, wanted.value);
-            errors.push(wanted.error(what));
-            return None;
+            return errors.reject(wanted.error(what));
         }
         if !found.insert(place) {
             errors.push(wanted.error(format!("link `{}` is listed twice: leave one out", wanted.value)));
@@ -145,8 +144,9 @@ fn outside(
         return None;
     }
     if found.len() == own.interfaces.len() && !left_out.links {
-        errors.push(nat.place.error(format!("all links of `{}` lead outside, so that nothing is behind it", own.name)));
-        return None;
+        return errors.reject(
+            nat.place.error(format!("all links of `{}` lead outside, so that nothing is behind it", own.name)),
+        );
     }
     Some(found)
 }
@@ -218,8 +218,7 @@ fn text(
             }),
             Err(_) if left_out.nodes => return None,
             Err(error) => {
-                errors.push(error);
-                return None;
+                return errors.reject(error);
             }
         }
     }

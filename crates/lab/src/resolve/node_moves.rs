@@ -94,19 +94,17 @@ fn end(spec: &MoveSpec, link: &Spanned<String>, places: &Places<'_>, errors: &mu
         let links = places.spec.links.iter().filter(|other| other.ends.iter().any(|end| end.node.value == *node));
         let links: Vec<String> = links.map(|other| format!("`{}`", other.name.value)).collect();
         let known = if links.is_empty() { "it has none".to_owned() } else { format!("it is at {}", links.join(", ")) };
-        errors.push(
+        return errors.reject(
             link.error(format!(
                 "`{node}` has no end at `{}`, and cannot move there or from there: {known}",
                 link.value
             )),
         );
-        return None;
     };
     if places.spec.links[found].shared.is_some() && places.spec.links[found].ends.len() > 2 {
         let message =
             "a medium is cut for all that share it: leave out `medium: shared`, so that each end has a link of its own";
-        errors.push(link.error(message));
-        return None;
+        return errors.reject(link.error(message));
     }
     errors.extend(spec.carrier.as_ref().and_then(|place| without_carrier(&LinkPart::whole(found), place, places)));
     Some(found)

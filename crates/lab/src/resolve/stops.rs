@@ -120,10 +120,7 @@ fn uncrashable(name: &Spanned<String>, node: usize, crash: &CrashSpec, places: &
 fn stoppable(name: &Spanned<String>, places: &Places<'_>, errors: &mut Errors) -> Option<usize> {
     let node = place(places.nodes, name, errors)?;
     match never_stops(places.spec, node) {
-        Some(why) => {
-            errors.push(name.error(why));
-            None
-        }
+        Some(why) => errors.reject(name.error(why)),
         None => Some(node),
     }
 }

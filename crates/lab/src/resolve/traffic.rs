@@ -62,8 +62,8 @@ fn source(
         errors.extend(kind.and_then(|kind| runs_nothing(node, *kind)));
     }
     if from.is_some() && from == to {
-        errors.push(spec.to.error(format!("`{}` sends to itself, over no link: choose another node", spec.to.value)));
-        return None;
+        return errors
+            .reject(spec.to.error(format!("`{}` sends to itself, over no link: choose another node", spec.to.value)));
     }
     Some(TrafficPlan { line: spec.line, name, from: from?, to: to?, sends: spec.sends })
 }

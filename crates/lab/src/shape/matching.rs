@@ -97,8 +97,7 @@ sections! {
 pub(super) fn decode(node: &Node, errors: &mut Errors) -> Option<Match> {
     let fields = Fields::open(node, &Matching::SECTION, errors)?;
     if node.content == Content::Map(Vec::new()) {
-        errors.push(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
-        return None;
+        return errors.reject(node.error("an empty filter matches everything: write for example `{to: 10.0.9.0/24}`"));
     }
     let before = errors.len();
     let Matching { user: users, group: groups } = Matching::read_keys(&fields, errors)?;
