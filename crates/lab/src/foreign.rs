@@ -9,31 +9,25 @@ mod number;
 mod tbf;
 mod words;
 
+use crate::words::words;
 use std::fmt;
 
-/// The language of a string, named after the tool that reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// `tc qdisc add … netem …` of iproute2.
-    Netem,
-    /// `ipfw pipe N config …` of FreeBSD.
-    Dummynet,
-    /// `tc qdisc add … tbf …` of iproute2.
-    Tbf,
+words! {
+    /// The language of a string, named after the tool that reads it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Dialect {
+        /// `tc qdisc add … netem …` of iproute2.
+        Netem = "netem",
+        /// `ipfw pipe N config …` of FreeBSD.
+        Dummynet = "dummynet",
+        /// `tc qdisc add … tbf …` of iproute2.
+        Tbf = "tbf",
+    }
 }
 
 impl Dialect {
     /// All dialects.
     pub const ALL: [Self; 3] = [Self::Netem, Self::Dummynet, Self::Tbf];
-
-    /// The lab file's key for strings of this dialect.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Netem => "netem",
-            Self::Dummynet => "dummynet",
-            Self::Tbf => "tbf",
-        }
-    }
 }
 
 /// A string of another dialect, translated into keys of a lab file.

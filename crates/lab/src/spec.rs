@@ -34,8 +34,7 @@ pub(crate) use medium::{MediumSpec, StationSpec, WifiSpec};
 pub(crate) use motion::{PathSpec, PlaceSpec, TrackFile};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
 pub(crate) use timeline::{
-    ActionSpec, CrashSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, ShapeSpec,
-    Side,
+    ActionSpec, CrashSpec, EntrySpec, LayoutSpec, LeaderSpec, MoveSpec, PartSpec, PartitionSpec, RunSpec, Shape, Side,
 };
 
 /// The whole file.

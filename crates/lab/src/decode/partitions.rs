@@ -8,19 +8,11 @@ use crate::forms::{AboveZero, Command, NodeName, Word};
 use crate::keys::{HEAL, IsolatesOthers, PARTITION, PARTITION_SHAPE};
 use crate::names::name_of;
 use crate::scalar::flag;
-use crate::spec::{ActionSpec, LayoutSpec, LeaderSpec, PartitionSpec, RunSpec, ShapeSpec, Side, SpanSpec, When};
+use crate::spec::{ActionSpec, LayoutSpec, LeaderSpec, PartitionSpec, RunSpec, Shape, Side, SpanSpec, When};
+use crate::words::Words;
 use crate::yaml::{Content, Node};
 use netloom_link::PartitionKind;
 use netloom_units::Duration;
-
-/// The shapes that are over all nodes of their value.
-const SHAPES: [(&str, ShapeSpec); 5] = [
-    ("halves", ShapeSpec::Halves),
-    ("minority", ShapeSpec::Minority),
-    ("bridge", ShapeSpec::Bridge),
-    ("ring", ShapeSpec::Ring),
-    ("random", ShapeSpec::Random),
-];
 
 /// `runs_on` is where the command runs that names a leader.
 pub(super) fn partition(
@@ -99,9 +91,9 @@ fn shape(node: &Node, errors: &mut Errors) -> Option<LayoutSpec> {
     let fields = Fields::open(node, &PARTITION_SHAPE, errors)?;
     let before = errors.len();
     let mut named: Vec<LayoutSpec> = Vec::new();
-    for (key, shape) in SHAPES {
+    for (key, shape) in Shape::WORDS {
         let own = fields.get(key).map(|value| places(value, errors));
-        named.extend(own.map(|nodes| LayoutSpec::Shape(shape, nodes)));
+        named.extend(own.map(|nodes| LayoutSpec::Shape(*shape, nodes)));
     }
     let of = fields.get("of");
     let among = of.map(|value| places(value, errors));
@@ -131,7 +123,7 @@ fn shape(node: &Node, errors: &mut Errors) -> Option<LayoutSpec> {
 fn isolate(value: &Node, of: Option<Vec<Spanned<String>>>, errors: &mut Errors) -> Option<LayoutSpec> {
     let node = keep(name_of("a node")(value), errors)?;
     match (node.value.as_str(), of) {
-        ("one", Some(of)) => Some(LayoutSpec::Shape(ShapeSpec::IsolateOne, of)),
+        ("one", Some(of)) => Some(LayoutSpec::Shape(Shape::IsolateOne, of)),
         ("one", None) => errors.reject(value.error("one of which? Add `of`, as in `{isolate: one, of: n*}`")),
         (_, Some(of)) => Some(LayoutSpec::Isolate(node, of)),
         (_, None) => Some(LayoutSpec::Groups(vec![vec![node]])),

@@ -8,6 +8,7 @@ use crate::keys::TREATMENT;
 use crate::models::{self, filter::Sharing};
 use crate::names::wrong_link_name;
 use crate::plan::Treatment;
+use crate::words::Words;
 use crate::yaml::Node;
 use netloom_link::{Filter, PipeChange, PipeConfig};
 use netloom_units::Bytes;
@@ -72,7 +73,7 @@ fn starved(name: &Spanned<String>, filter: &Filter, before: &[Written<'_>]) -> O
 
 /// `backbone.forward` and `backbone.delay` mean something already.
 fn wrong_pipe_name(name: &str) -> Option<String> {
-    let is_metric = PipeMetric::ALL.iter().any(|(metric, _)| *metric == name);
+    let is_metric = PipeMetric::WORDS.iter().any(|(metric, _)| *metric == name);
     if is_metric || ["forward", "backward"].contains(&name) {
         return Some(format!("`{name}` cannot name a pipe: behind a link's name the word has another meaning"));
     }

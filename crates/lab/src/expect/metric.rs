@@ -1,6 +1,7 @@
 //! What can be measured of a command and of a link's direction.
 
 use super::{Dimension, Spread};
+use crate::words::{Words, words};
 use serde_json::Value;
 use std::fmt;
 
@@ -44,82 +45,58 @@ impl CommandMetric {
     }
 }
 
-/// A metric of one direction of a link. Packets are segments; bytes count from the IP header on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PipeMetric {
-    /// The rate of what was delivered.
-    Throughput,
-    /// The rate of what arrived.
-    Offered,
-    /// The mean propagation delay that packets had: from the end of their transmission to delivery.
-    Delay,
-    /// The median of the propagation delay that packets had.
-    DelayP50,
-    /// The 99th percentile of the propagation delay that packets had.
-    DelayP99,
-    /// The number of packets that waited, at each sample.
-    Queue,
-    /// The most packets that waited at once.
-    QueueMax,
-    /// Packets dropped for any cause.
-    Drops,
-    /// Packets marked as having experienced congestion.
-    Marks,
-    /// Dropped packets as a share of those that arrived.
-    Loss,
-    /// Throughput as a share of the described rate.
-    Utilization,
-    /// The mean of how much later than due packets were delivered.
-    Lateness,
-    /// The 99th percentile of how much later than due packets were delivered.
-    LatenessP99,
-    /// Packets delivered.
-    Packets,
-    /// Bytes delivered.
-    Bytes,
-    /// The share of time in which a radio medium was busy.
-    Airtime,
-    /// The attempts to send on a radio medium that collided with others.
-    Collisions,
-    /// The packets that attempts to send on a radio medium failed to get across.
-    Retries,
-    /// The attempts to send on a radio medium.
-    Attempts,
-    /// The packets that were lost on a radio medium: after the last retry, or to everybody in a collision.
-    AirDrops,
-    /// The mean over attempts to send on a radio medium of the rate of their data.
-    AirRate,
-    /// The share of time in which several stations sent at once on a radio medium where all hear one another.
-    CollisionAirtime,
+words! {
+    /// A metric of one direction of a link. Packets are segments; bytes count from the IP header on.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PipeMetric {
+        /// The rate of what was delivered.
+        Throughput = "throughput",
+        /// The rate of what arrived.
+        Offered = "offered",
+        /// The mean propagation delay that packets had: from the end of their transmission to delivery.
+        Delay = "delay",
+        /// The median of the propagation delay that packets had.
+        DelayP50 = "delay_p50",
+        /// The 99th percentile of the propagation delay that packets had.
+        DelayP99 = "delay_p99",
+        /// The number of packets that waited, at each sample.
+        Queue = "queue",
+        /// The most packets that waited at once.
+        QueueMax = "queue_max",
+        /// Packets dropped for any cause.
+        Drops = "drops",
+        /// Packets marked as having experienced congestion.
+        Marks = "marks",
+        /// Dropped packets as a share of those that arrived.
+        Loss = "loss",
+        /// Throughput as a share of the described rate.
+        Utilization = "utilization",
+        /// The mean of how much later than due packets were delivered.
+        Lateness = "lateness",
+        /// The 99th percentile of how much later than due packets were delivered.
+        LatenessP99 = "lateness_p99",
+        /// Packets delivered.
+        Packets = "packets",
+        /// Bytes delivered.
+        Bytes = "bytes",
+        /// The share of time in which a radio medium was busy.
+        Airtime = "airtime",
+        /// The attempts to send on a radio medium that collided with others.
+        Collisions = "collisions",
+        /// The packets that attempts to send on a radio medium failed to get across.
+        Retries = "retries",
+        /// The attempts to send on a radio medium.
+        Attempts = "attempts",
+        /// The packets that were lost on a radio medium: after the last retry, or to everybody in a collision.
+        AirDrops = "air_drops",
+        /// The mean over attempts to send on a radio medium of the rate of their data.
+        AirRate = "air_rate",
+        /// The share of time in which several stations sent at once on a radio medium where all hear one another.
+        CollisionAirtime = "collision_airtime",
+    }
 }
 
 impl PipeMetric {
-    /// All metrics by name.
-    pub(crate) const ALL: [(&'static str, Self); 22] = [
-        ("throughput", Self::Throughput),
-        ("offered", Self::Offered),
-        ("delay", Self::Delay),
-        ("delay_p50", Self::DelayP50),
-        ("delay_p99", Self::DelayP99),
-        ("queue", Self::Queue),
-        ("queue_max", Self::QueueMax),
-        ("drops", Self::Drops),
-        ("marks", Self::Marks),
-        ("loss", Self::Loss),
-        ("utilization", Self::Utilization),
-        ("lateness", Self::Lateness),
-        ("lateness_p99", Self::LatenessP99),
-        ("packets", Self::Packets),
-        ("bytes", Self::Bytes),
-        ("airtime", Self::Airtime),
-        ("collisions", Self::Collisions),
-        ("retries", Self::Retries),
-        ("attempts", Self::Attempts),
-        ("air_drops", Self::AirDrops),
-        ("air_rate", Self::AirRate),
-        ("collision_airtime", Self::CollisionAirtime),
-    ];
-
     /// Whether only a radio medium has it.
     pub(crate) fn is_of_air(self) -> bool {
         matches!(
@@ -141,7 +118,7 @@ impl PipeMetric {
     }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric)
+        Self::WORDS.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric)
     }
 
     /// Returns the unit in which the metric is measured.
@@ -170,8 +147,7 @@ impl PipeMetric {
 
 impl fmt::Display for PipeMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL.iter().find(|(_, metric)| metric == self).map_or("", |(name, _)| name);
-        f.pad(name)
+        f.pad(self.name())
     }
 }
 

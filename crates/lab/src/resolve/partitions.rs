@@ -13,8 +13,8 @@ use super::patterns::{Candidates, is_pattern};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings};
 use crate::plan::{Action, Event, Plan};
-use crate::spec::{ActionSpec, EntrySpec, LayoutSpec, PartitionSpec, ShapeSpec, Side};
-use layout::{Layout, Shape};
+use crate::spec::{ActionSpec, EntrySpec, LayoutSpec, PartitionSpec, Side};
+use layout::Layout;
 pub(super) use leader::leads;
 use netloom_link::{NodeIndex, NodePartition, PartitionKind, PartitionSet, Spans};
 use netloom_units::{Duration, Seed};
@@ -162,7 +162,6 @@ fn lay_out(
         LayoutSpec::Leader(_) => unreachable!("whom a command names is known when it has ended"),
         LayoutSpec::Shape(shape, of) => {
             let nodes = meant(of, index, ground, errors);
-            let shape = shape_of(*shape);
             let joint = nodes.iter().find(|node| ground.is_joint(**node));
             errors.extend(joint.map(|joint| {
                 spec.layout
@@ -243,17 +242,6 @@ fn meant(names: &[Spanned<String>], index: &Index<'_>, ground: &Ground<'_>, erro
     let mut known = BTreeSet::new();
     nodes.retain(|node| known.insert(*node));
     nodes
-}
-
-fn shape_of(shape: ShapeSpec) -> Shape {
-    match shape {
-        ShapeSpec::Halves => Shape::Halves,
-        ShapeSpec::Minority => Shape::Minority,
-        ShapeSpec::IsolateOne => Shape::IsolateOne,
-        ShapeSpec::Bridge => Shape::Bridge,
-        ShapeSpec::Ring => Shape::Ring,
-        ShapeSpec::Random => Shape::Random,
-    }
 }
 
 /// Returns the name by which events call a partition.

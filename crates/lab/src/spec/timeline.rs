@@ -124,7 +124,7 @@ pub(crate) enum LayoutSpec {
     /// A node from the others of these.
     Isolate(Spanned<String>, Vec<Spanned<String>>),
     /// A shape over these nodes.
-    Shape(ShapeSpec, Vec<Spanned<String>>),
+    Shape(Shape, Vec<Spanned<String>>),
     /// A node that a command names from the others.
     Leader(Box<LeaderSpec>),
 }
@@ -141,7 +141,7 @@ pub(crate) struct LeaderSpec {
 impl LayoutSpec {
     /// Whether it draws from the seed.
     pub(crate) fn is_drawn(&self) -> bool {
-        matches!(self, Self::Shape(ShapeSpec::Minority | ShapeSpec::IsolateOne | ShapeSpec::Random, _))
+        matches!(self, Self::Shape(Shape::Minority | Shape::IsolateOne | Shape::Random, _))
     }
 
     /// Returns the layout in words.
@@ -157,15 +157,24 @@ impl LayoutSpec {
     }
 }
 
-/// A shape of a partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ShapeSpec {
-    Halves,
-    Minority,
-    IsolateOne,
-    Bridge,
-    Ring,
-    Random,
+words! {
+    /// A shape of a partition, over nodes in their order. Sources: the targets of Jepsen's partition nemesis (jepsen.nemesis.combined).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Shape {
+        /// The first half of the nodes from the rest.
+        Halves = "halves",
+        /// Fewer than half of them, drawn, from the rest.
+        Minority = "minority",
+        /// Two halves that both reach the node between them.
+        Bridge = "bridge",
+        /// Each reaches its neighbours in a ring, a majority with itself.
+        Ring = "ring",
+        /// Two groups whose size and members are drawn.
+        Random = "random",
+    } {
+        /// One of them, drawn, from the rest.
+        IsolateOne = "isolate: one",
+    }
 }
 
 /// The direction of a partition, seen from its first group.

@@ -6,6 +6,7 @@ use super::{ExpectError, Names, Wrong};
 use crate::diagnostics::{nearest, one_of};
 use crate::direction::Direction;
 use crate::expect::{CommandMetric, Function, JsonPath, NodeMetric, PipeMetric, Subject, TcpMetric, TcpPart, Term};
+use crate::words::Words;
 
 /// What a name means.
 pub(super) struct Found {
@@ -125,7 +126,7 @@ fn link_subject(name: &str, link: usize, names: &Names<'_>, rest: &str) -> Resul
     };
     let (metric_name, functions) = functions(metric_name);
     let is_radio = names.air[link].is_some();
-    let own = PipeMetric::ALL.iter().filter(|(_, metric)| is_radio || !metric.is_of_air());
+    let own = PipeMetric::WORDS.iter().filter(|(_, metric)| is_radio || !metric.is_of_air());
     let known: Vec<&str> = own.map(|(known, _)| *known).collect();
     let metric =
         PipeMetric::named(metric_name).ok_or_else(|| unknown_metric(&format!("link `{name}`"), metric_name, &known))?;

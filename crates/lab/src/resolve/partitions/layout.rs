@@ -1,37 +1,10 @@
 //! Who is parted from whom: groups, and shapes that have names.
 
+use crate::spec::Shape;
 use netloom_link::Spans;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A shape of a partition, over nodes in their order. Sources: the targets of Jepsen's partition nemesis (jepsen.nemesis.combined).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// The first half of the nodes from the rest.
-    Halves,
-    /// Fewer than half of them, drawn, from the rest.
-    Minority,
-    /// One of them, drawn, from the rest.
-    IsolateOne,
-    /// Two halves that both reach the node between them.
-    Bridge,
-    /// Each reaches its neighbours in a ring, a majority with itself.
-    Ring,
-    /// Two groups whose size and members are drawn.
-    Random,
-}
-
 impl Shape {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Halves => "halves",
-            Self::Minority => "minority",
-            Self::IsolateOne => "isolate: one",
-            Self::Bridge => "bridge",
-            Self::Ring => "ring",
-            Self::Random => "random",
-        }
-    }
-
     /// So many nodes it needs.
     pub(super) fn least(self) -> usize {
         match self {

@@ -3,13 +3,14 @@
 use super::super::{Names, OnAir};
 use super::{functions, unknown_metric};
 use crate::expect::{Function, PipeMetric, Subject};
+use crate::words::Words;
 
 fn subject(link: usize, station: usize, metric: PipeMetric) -> Subject {
     Subject::Link { link, direction: None, pipe: None, metric, station: Some(station), only: None }
 }
 
 fn all() -> Vec<&'static str> {
-    PipeMetric::ALL.iter().filter(|(_, metric)| metric.is_of_station()).map(|(name, _)| *name).collect()
+    PipeMetric::WORDS.iter().filter(|(_, metric)| metric.is_of_station()).map(|(name, _)| *name).collect()
 }
 
 /// Reads what is behind the name of a link, if it is about a station.
