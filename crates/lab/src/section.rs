@@ -119,24 +119,24 @@ pub(crate) enum Named {
 }
 
 impl Named {
+    /// What is named, as the schema says it, and a regular expression that its names match.
+    const fn about(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Node => ("node", "^[a-zA-Z][a-zA-Z0-9-]{0,30}$"),
+            Self::Link => ("link", "^[a-zA-Z][a-zA-Z0-9_-]{0,30}$"),
+            Self::Command => ("command", "^[a-zA-Z][a-zA-Z0-9_-]{0,62}$"),
+            Self::Pipe => ("pipe", "^[a-zA-Z][a-zA-Z0-9_-]{0,30}(\\.(forward|backward))?$"),
+        }
+    }
+
     /// What is named, as the schema says it.
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Node => "node",
-            Self::Link => "link",
-            Self::Command => "command",
-            Self::Pipe => "pipe",
-        }
+        self.about().0
     }
 
     /// A regular expression that its names match.
     pub(crate) const fn pattern(self) -> &'static str {
-        match self {
-            Self::Node => "^[a-zA-Z][a-zA-Z0-9-]{0,30}$",
-            Self::Link => "^[a-zA-Z][a-zA-Z0-9_-]{0,30}$",
-            Self::Command => "^[a-zA-Z][a-zA-Z0-9_-]{0,62}$",
-            Self::Pipe => "^[a-zA-Z][a-zA-Z0-9_-]{0,30}(\\.(forward|backward))?$",
-        }
+        self.about().1
     }
 }
 
@@ -155,42 +155,30 @@ pub(crate) enum Quantity {
 }
 
 impl Quantity {
+    /// Its name, and the sign that it may have and its units, as regular expressions.
+    fn about(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Rate => ("rate", "", "([kMGT]?bit|[kMG]?B)/s"),
+            Self::Duration => ("duration", "", "(ns|us|µs|ms|s|min|h)"),
+            Self::TimePerByte => ("time per byte", "", "(ps|ns|us|µs)"),
+            Self::Probability => ("probability", "", "%"),
+            Self::Size => ("size", "", "([kMG]?B|[KMG]iB)"),
+            Self::Limit => ("limit", "", "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)"),
+            Self::Correlation => ("correlation", "-?", "%"),
+            Self::SignedDuration => ("signed duration", "[+-]?\\s*", "(ns|us|µs|ms|s|min|h)"),
+            Self::Drift => ("drift", "[+-]?\\s*", "(ppm|ppb|%)"),
+        }
+    }
+
     /// Its name in the schema and in the table of keys.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Duration => "duration",
-            Self::TimePerByte => "time per byte",
-            Self::Probability => "probability",
-            Self::Size => "size",
-            Self::Limit => "limit",
-            Self::Correlation => "correlation",
-            Self::SignedDuration => "signed duration",
-            Self::Drift => "drift",
-        }
+        self.about().0
     }
 
     /// A regular expression that its texts match.
     pub(crate) fn pattern(self) -> String {
-        let sign = match self {
-            Self::Correlation => "-?",
-            Self::SignedDuration | Self::Drift => "[+-]?\\s*",
-            _ => "",
-        };
-        format!("^\\s*{sign}[0-9]+(\\.[0-9]+)?\\s*{}\\s*$", self.units())
-    }
-
-    /// Its units, as a regular expression.
-    fn units(self) -> &'static str {
-        match self {
-            Self::Rate => "([kMGT]?bit|[kMG]?B)/s",
-            Self::Duration | Self::SignedDuration => "(ns|us|µs|ms|s|min|h)",
-            Self::TimePerByte => "(ps|ns|us|µs)",
-            Self::Drift => "(ppm|ppb|%)",
-            Self::Probability | Self::Correlation => "%",
-            Self::Size => "([kMG]?B|[KMG]iB)",
-            Self::Limit => "(packets?|[kMG]?B|[KMG]iB|ns|us|µs|ms|s|min|h)",
-        }
+        let (_, sign, units) = self.about();
+        format!("^\\s*{sign}[0-9]+(\\.[0-9]+)?\\s*{units}\\s*$")
     }
 }
 
