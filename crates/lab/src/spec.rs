@@ -17,9 +17,9 @@ use crate::diagnostics::{Diagnostic, Spanned};
 use crate::expect::Points;
 use crate::journal::JournalSpec;
 use crate::plan::{
-    Argv, Bounds, Clock, ContainerPlan, CpuPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, FarNode, FileContents,
-    FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision, Ready, SamplePlan,
-    Sends, Shards, Stack, Treatment, VmPlan,
+    Argv, Bounds, Clock, ContainerPlan, CpuPlan, Cpus, Daemon, Direction, DiskPlan, End, ExposePlan, FarNode,
+    FileContents, FilePlan, ImagePlan, MachinePlan, MeasurePlan, NodeClock, NodeKind, OnSpin, PinPlan, Precision,
+    Ready, SamplePlan, Sends, Shards, Stack, Treatment, VmPlan,
 };
 use crate::tracks::Origin;
 use crate::words::words;
