@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,10 @@ class Fabric:
         self.links: list[Link] = []
         #: Interfaces of this machine that belong to nodes, without a link.
         self.externals: list[Intf] = []
+        #: What adds further links to the lab: media of radio.
+        self.further: list[Callable[[Lab, Callable[[Intf], Any]], None]] = []
+        #: When the lab was first up, by the monotonic clock.
+        self.began: float | None = None
         self.live: Live | None = None
         #: Whether nodes or links have changed since the lab was made.
         self.dirty = True
@@ -97,7 +101,8 @@ class Fabric:
             self.adopt(node)
         self.links += other.links
         self.externals += other.externals
-        other.nodes, other.links, other.externals = {}, [], []
+        self.further += other.further
+        other.nodes, other.links, other.externals, other.further = {}, [], [], []
 
     def touch(self) -> None:
         """Notes that the description has changed."""
@@ -158,6 +163,7 @@ class Fabric:
                 # Its places are those of a file that nobody has written.
                 raise Unsupported(f"netloom: {_IN_FILE.sub('', str(error)).strip()}") from None
         self.dirty = False
+        self.began = time.monotonic() if self.began is None else self.began
         debug(f"*** netloom: lab {self.live.name} is up after {time.monotonic() - began:.3f} s\n")
         if self.has_flows:
             self._openvswitch = OpenVSwitch(self.live, self.flows_node)
@@ -338,6 +344,8 @@ class Fabric:
         for intf in self.externals:
             name = lab.external(f"wire-{len(lab.nodes)}", interface=intf.name, mode="pass")
             lab.link(self._end_of(intf, addresses), name, name=intf.lab_link())
+        for describe in self.further:
+            describe(lab, lambda intf: self._end_of(intf, addresses))
         return lab
 
     def _describe_link(self, lab: Lab, link: Link, addresses: Mapping[Node, dict[str, str]]) -> None:

@@ -17,14 +17,18 @@ from typing import Any
 from . import _scratch, _sysctls, _tc
 from ._shell import search_path
 
-_REAL = "netloom.mininet"
+#: Packages of this one, by the names that scripts import.
+_REAL = {"mininet": "netloom.mininet", "mn_wifi": "netloom.mn_wifi"}
 _EXAMPLES = "mininet.examples."
 #: On which machine the script runs.
 _MACHINE = "NETLOOM_MININET_MACHINE"
-#: Modules that Mininet has, for messages about others.
-_MODULES = (
-    "clean", "cli", "examples", "link", "log", "moduledeps", "net", "node", "nodelib", "term", "topo", "topolib", "util",
-)  # fmt: skip
+#: Modules that Mininet and Mininet-WiFi have, for messages about others.
+_MODULES = {
+    "mininet": (
+        "clean", "cli", "examples", "link", "log", "moduledeps", "net", "node", "nodelib", "term", "topo", "topolib", "util",
+    ),
+    "mn_wifi": ("cli", "link", "net", "node", "propagationModels", "replaying", "topo", "wmediumdConnector"),
+}  # fmt: skip
 
 
 class _Alias(Loader):
@@ -52,11 +56,12 @@ class _Alias(Loader):
 
 
 class Finder(MetaPathFinder):
-    """Finds `mininet` and its modules in this package."""
+    """Finds `mininet` and `mn_wifi` and their modules in this package."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """See `importlib`."""
-        if fullname != "mininet" and not fullname.startswith("mininet."):
+        package, _, word = fullname.partition(".")
+        if package not in _REAL:
             return None
         if fullname.startswith(_EXAMPLES):
             # Mininet's own files, where they are installed.
@@ -69,12 +74,11 @@ class Finder(MetaPathFinder):
                     name=fullname,
                 )
             return from_files
-        name = _REAL + fullname.removeprefix("mininet")
-        word = fullname.partition(".")[2]
-        if word and word.split(".")[0] not in _MODULES:
+        name = _REAL[package] + fullname.removeprefix(package)
+        if word and word.split(".")[0] not in _MODULES[package]:
             from ._clear import meant
 
-            raise ModuleNotFoundError(f"No module named {fullname!r}{meant(word, _MODULES)}", name=fullname)
+            raise ModuleNotFoundError(f"No module named {fullname!r}{meant(word, _MODULES[package])}", name=fullname)
         own = importlib.util.find_spec(name)
         if own is None:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
@@ -87,35 +91,36 @@ class Finder(MetaPathFinder):
 
 
 def install() -> None:
-    """Registers this package as `mininet`, before any that is installed."""
+    """Registers this package as `mininet` and `mn_wifi`, before any that is installed."""
     if not any(isinstance(each, Finder) for each in sys.meta_path):
         sys.meta_path.insert(0, Finder())
         # In a node, a program changes that.
         if os.environ.get(_MACHINE, _sysctls.machine()) == _sysctls.machine():
             sys.addaudithook(_sysctls.guard)
-    for name in [name for name in sys.modules if name == "mininet" or name.startswith("mininet.")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in _REAL]:
         module = sys.modules[name]
-        if getattr(module, "__name__", "").startswith("mininet"):
+        if getattr(module, "__name__", "").startswith(tuple(_REAL)):
             del sys.modules[name]
 
 
 def for_children() -> None:
-    """Sees to it that Pythons which the script starts know `mininet` as well, and that there is a program `mn`."""
+    """Sees to it that Pythons which the script starts know `mininet` and `mn_wifi` as well, and that there is a program `mn`."""
     if os.environ.get("NETLOOM_MININET_PATH"):
         return
     folder = _scratch.folder()
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     os.mkdir(os.path.join(folder, "bin"))
-    os.mkdir(os.path.join(folder, "mininet"))
-    with open(os.path.join(folder, "mininet", "__init__.py"), "w") as file:
-        file.write(
-            '"""Leads to Netloom\'s implementation."""\n'
-            "import importlib, sys\n"
-            f"sys.path.append({package!r}) if {package!r} not in sys.path else None\n"
-            "from netloom.mininet import _hook\n"
-            "_hook.install()\n"
-            "sys.modules['mininet'] = importlib.import_module('netloom.mininet')\n"
-        )
+    for name, real in _REAL.items():
+        os.mkdir(os.path.join(folder, name))
+        with open(os.path.join(folder, name, "__init__.py"), "w") as file:
+            file.write(
+                '"""Leads to Netloom\'s implementation."""\n'
+                "import importlib, sys\n"
+                f"sys.path.append({package!r}) if {package!r} not in sys.path else None\n"
+                "from netloom.mininet import _hook\n"
+                "_hook.install()\n"
+                f"sys.modules[{name!r}] = importlib.import_module({real!r})\n"
+            )
     _program(folder, "mn", f'exec {shlex.quote(sys.executable)} -m netloom.mininet mn "$@"', package)
     tc = shutil.which("tc", path=search_path())
     if tc is not None:
