@@ -74,7 +74,7 @@ impl<'a> Fields<'a> {
         Self::open(node, section, errors).map(|fields| (section.kind(), fields))
     }
 
-    /// Where the map is.
+    /// Returns the place of the map.
     pub(crate) fn whole(&self) -> Spanned<()> {
         self.node.spanned(())
     }

@@ -119,7 +119,7 @@ pub(crate) enum Named {
 }
 
 impl Named {
-    /// What is named, as the schema says it, and a regular expression that its names match.
+    /// Returns what is named, as the schema says it, and a regular expression that its names match.
     const fn about(self) -> (&'static str, &'static str) {
         match self {
             Self::Node => ("node", "^[a-zA-Z][a-zA-Z0-9-]{0,30}$"),
@@ -129,7 +129,7 @@ impl Named {
         }
     }
 
-    /// What is named, as the schema says it.
+    /// Returns what is named, as the schema says it.
     pub(crate) fn word(self) -> &'static str {
         self.about().0
     }
@@ -155,7 +155,7 @@ pub(crate) enum Quantity {
 }
 
 impl Quantity {
-    /// Its name, and the sign that it may have and its units, as regular expressions.
+    /// Returns the name of the quantity, and as regular expressions the sign that it may have and its units.
     fn about(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Rate => ("rate", "", "([kMGT]?bit|[kMG]?B)/s"),
@@ -170,7 +170,7 @@ impl Quantity {
         }
     }
 
-    /// Its name in the schema and in the table of keys.
+    /// Returns the name in the schema and in the table of keys.
     pub(crate) fn name(self) -> &'static str {
         self.about().0
     }

@@ -26,9 +26,9 @@ forms! {
     /// The kinds of faults that are drawn.
     pub(crate) struct Faults = Vec<FaultSpec>, Kind::OneOf(&[Kind::Word(&["none"]), Kind::Section(&FAULTS)]),
         noting |node: &Node, errors: &mut Errors| Some(faults(node, errors));
-    /// How many nodes are faulty at once, at most.
+    /// The number of nodes that are faulty at once, at most.
     pub(crate) struct Tolerated = Tolerance, Kind::OneOf(&[Kind::Word(Tolerance::NAMES), Kind::Integer { least: 1, most: MOST_NODES }]), tolerance;
-    /// What must hold, as far as it can be read.
+    /// Properties, as far as they can be read.
     pub(crate) struct Properties = Vec<TestSpec>, PROPERTIES, noting |node: &Node, errors: &mut Errors| {
         Some(list(node, errors).iter().filter_map(|item| test(item, errors)).collect())
     };
@@ -78,7 +78,7 @@ sections! {
 }
 
 impl HuntSpec {
-    /// All properties, each with the runs in which it has to hold.
+    /// Returns all properties, each with the runs in which it has to hold.
     pub(crate) fn properties(&self) -> impl Iterator<Item = (Modality, &TestSpec)> {
         let all = [
             (Modality::Always, &self.always),

@@ -87,7 +87,7 @@ fn uniform(node: &Node, errors: &mut Errors) -> Option<SpanSpec> {
     }
 }
 
-/// What of a link is changed, cut or restored.
+/// Reads which part of a link is changed, cut or restored.
 pub(super) fn part(fields: &Fields<'_>, errors: &mut Errors) -> Option<PartSpec> {
     let direction = fields.form::<Word<Direction>>("direction", errors);
     let pipe = fields.read("pipe", name_of("a further pipe"), errors);

@@ -16,7 +16,7 @@ use std::net::Ipv4Addr;
 forms! {
     /// How a switch looks at groups of multicast, or not at all.
     pub(crate) struct GroupSnooping = SnoopingSpec, Kind::OneOf(&[Kind::Flag, SnoopingSettings::KIND]), noting snooping;
-    /// How a switch asks hosts which groups they want, or none.
+    /// The settings of a querier, or none.
     struct Querier = Option<QuerierSettings>, Kind::OneOf(&[Kind::Flag, QuerierSettings::KIND]), noting |node: &Node, errors: &mut Errors| {
         Some(querier(node, errors))
     };

@@ -185,7 +185,7 @@ sections! {
     }
 }
 
-/// How long kernels may stand still: who lets them wait for a processor all the time has said so.
+/// Returns how long kernels may stand still: who lets them wait for a processor all the time has said so.
 fn longest_standstill(starvation: Option<Probability>) -> Duration {
     if starvation == Some(Probability::ONE) { Duration::MAX } else { Bounds::default().standstill }
 }

@@ -86,7 +86,7 @@ pub(super) fn resolve(entries: Vec<EntrySpec>, places: &Places<'_>, found: &mut 
     events
 }
 
-/// What of a link a change of the timeline is for; errors of what cannot be changed so are noted.
+/// Finds the part of a link that a change of the timeline is for; errors of what cannot be changed so are noted.
 fn settable(part: &PartSpec, change: &PipeChange, places: &Places<'_>, errors: &mut Errors) -> Option<LinkPart> {
     let meant = part_of(part, Some(change), places, errors)?;
     let (changed, link) = (&places.spec.links[meant.link], &part.link);
@@ -96,7 +96,7 @@ fn settable(part: &PartSpec, change: &PipeChange, places: &Places<'_>, errors: &
     Some(meant)
 }
 
-/// What of a link is meant, and perhaps changed; none after an error was noted.
+/// Finds the part of a link that is meant, and perhaps changed; none after an error was noted.
 fn part_of(part: &PartSpec, change: Option<&PipeChange>, places: &Places<'_>, errors: &mut Errors) -> Option<LinkPart> {
     let PartSpec { link, direction, pipe } = part;
     let meant = place(places.links, link, errors)?;

@@ -121,7 +121,7 @@ fn lab_with_shape(key: &Key, pair: &str) -> String {
     )
 }
 
-/// The same of the timeline and of what its entries have.
+/// A lab in which a key of the timeline's entries stands, or of what they have.
 fn lab_with_entry(section: &Section, key: &Key) -> String {
     let pair = pair_of(section, key);
     let beside = |others: &[(&str, &str)]| beside_of(section, key, others);
@@ -160,7 +160,7 @@ fn lab_with_entry(section: &Section, key: &Key) -> String {
     }
 }
 
-/// The same of entries about kernels of nodes.
+/// A lab in which a key of an entry about kernels of nodes stands.
 fn lab_with_kernels(section: &Section, key: &Key) -> String {
     let pair = pair_of(section, key);
     let beside = |others: &[(&str, &str)]| beside_of(section, key, others);

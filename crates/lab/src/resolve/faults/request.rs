@@ -119,7 +119,7 @@ fn meaning(action: ActionSpec, plan: &Plan) -> Result<Vec<RequestedFault>, Chang
     Ok(all)
 }
 
-/// What of a link is meant.
+/// Finds the part of a link that is meant.
 fn part_of(part: PartSpec, plan: &Plan) -> Result<LinkPart, ChangeError> {
     let link = link_of(&part.link.value, plan)?;
     Ok(LinkPart { link, direction: part.direction, pipe: part.pipe.map(|name| name.value) })
