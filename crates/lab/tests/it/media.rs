@@ -2,7 +2,7 @@
 
 use crate::labs::{node, plan};
 use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs};
-use netloom_lab::{CaptureHeaders, Direction, parse};
+use netloom_lab::{CaptureHeaders, Direction, Plan, parse};
 use netloom_radio::{AntennaPattern, Beam, Decibels, FadingConfig, FadingModel, Metres, Source};
 use netloom_units::Duration;
 
