@@ -123,6 +123,7 @@ impl<F: Form<Value: Display> + Plain> Written for F {
 pub(crate) trait Plain {}
 impl Plain for bool {}
 impl Plain for Duration {}
+impl Plain for SignedDuration {}
 impl Plain for Probability {}
 impl Plain for Bytes {}
 impl Plain for Rate {}

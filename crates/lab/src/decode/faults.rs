@@ -6,13 +6,13 @@ use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
 use crate::keyed::Keyed;
-use crate::keys::{CLOCK_ENTRY, ClockKeys, LIMIT, MOST_THINGS};
+use crate::keys::{CLOCK_ENTRY, LIMIT, MOST_THINGS};
 use crate::names::name_of;
 use crate::plan::{Ceiling, ClockChange, Disturbance, LimitChange};
 use crate::scalar::{integer, quantity};
 use crate::spec::{ActionSpec, When};
 use crate::yaml::Node;
-use netloom_units::Bytes;
+use netloom_units::{Bytes, SignedDuration};
 
 /// An entry that changes clocks.
 pub(super) fn clock(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
@@ -26,16 +26,14 @@ pub(super) fn clock(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpe
 
 fn clock_change(node: &Node, errors: &mut Errors) -> Option<ClockChange> {
     let before = errors.len();
-    let ClockKeys { step, drift, leap } = ClockKeys::open(node, errors)?;
-    if errors.len() > before {
-        return None;
-    }
-    if step.is_some_and(netloom_units::SignedDuration::is_zero) || (step, drift, leap) == (None, None, None) {
-        return errors.reject(
+    let change = ClockChange::open(node, errors)?;
+    if errors.len() == before && (change.step.is_some_and(SignedDuration::is_zero) || change == ClockChange::default())
+    {
+        errors.push(
             node.error("this changes nothing: write for example `{step: 3 s}`, `{drift: 200 ppm}` or `{leap: insert}`"),
         );
     }
-    Some(ClockChange { step, drift, leap })
+    (errors.len() == before).then_some(change)
 }
 
 /// An entry that limits programs.

@@ -1,15 +1,16 @@
 //! The tables of the timeline's entries.
 
 use crate::decode::files::User;
-use crate::forms::{AboveZero, Command, CommandName, Filled, OneOrMore, OrZero, Whole, Word, word_form};
-use crate::keyed::{Keyed, sections};
+use crate::forms::{AboveZero, Command, CommandName, Filled, Maybe, OneOrMore, OrZero, Whole, Word, word_form};
+use crate::keyed::{WrittenKeys, sections};
 use crate::kinds::{COMMAND_REFERENCE, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
 use crate::models::CHANGE;
 use crate::models::fault::{self, Choice};
-use crate::plan::{Direction, Keep, LeapSecond, Signal, Standstill};
+use crate::plan::{ClockChange, Direction, Keep, LeapSecond, Signal, Standstill};
 use crate::section::{Form, Kind, Section, keys};
 use crate::spec::Side;
 use netloom_units::{Bytes, Drift, Duration, Probability, Rate, SignedDuration};
+use std::fmt;
 
 /// The events that one entry stands for, at most, and those of all that do.
 pub(crate) const MOST_TIMES: u64 = 100_000;
@@ -427,17 +428,17 @@ sections! {
         /// The node, or several: a list, or a name with `*`, which stands for any letters.
         on = Kind::OneOf(&[NODES, Kind::list(&NODES, 1)]), required "client";
         /// What changes.
-        clock = Kind::Section(&ClockKeys::SECTION), required "{step: 3 s}";
+        clock = ClockChange::KIND, required "{step: 3 s}";
     }
 
     /// What changes of a clock.
-    pub(crate) struct ClockKeys = "clock_change" {
+    for ClockChange = "clock_change" {
         /// By how much it is set forward at once; back with a minus sign.
-        step: SignedDuration, "-3 s";
+        step: Maybe<SignedDuration>, "-3 s" else None;
         /// How much faster than lab time it runs from then on; slower with a minus sign. At most 10 %.
-        drift: OrZero<Drift>, "200 ppm";
+        drift: Maybe<OrZero<Drift>>, "200 ppm" else None;
         /// A leap second at the end of the clock's day in UTC: insert shows its last second twice, delete leaves it out.
-        leap: Word<LeapSecond>, "insert";
+        leap: Maybe<Word<LeapSecond>>, "insert" else None;
     }
 }
 
@@ -459,5 +460,12 @@ sections! {
         pids = AT_MOST, "20";
         /// How many descriptors each of its processes may open: the soft limit, up to the hard one.
         fds = AT_MOST, "100";
+    }
+}
+
+impl fmt::Display for ClockChange {
+    /// As the lab file has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.write_map())
     }
 }

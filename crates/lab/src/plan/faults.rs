@@ -83,16 +83,3 @@ impl fmt::Display for LimitChange {
         f.pad(&parts.into_iter().flatten().collect::<Vec<String>>().join(", "))
     }
 }
-
-impl fmt::Display for ClockChange {
-    /// As the lab file has it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [
-            self.step.map(|step| format!("step: {step}")),
-            self.drift.map(|drift| format!("drift: {drift}")),
-            self.leap.map(|leap| format!("leap: {}", leap.name())),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        f.pad(&format!("{{{}}}", parts.join(", ")))
-    }
-}
