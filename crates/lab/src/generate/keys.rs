@@ -61,8 +61,7 @@ sections! {
         n: Nodes<1>, required "10";
         /// Where hosts are: at both ends (edge), or at all routers. Default: edge.
         hosts_at: Everywhere, "all";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Hosts h1 to hn around a switch.
@@ -78,8 +77,7 @@ sections! {
         kind "ring";
         /// How many routers, 3 at least.
         n: Nodes<3>, required "5";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Levels of switches, with hosts below the last.
@@ -89,8 +87,7 @@ sections! {
         depth: Whole<u8, 1, 16>, required "3";
         /// How many switches are below each, and by default hosts below each of the last.
         fanout: Nodes<1>, required "8";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Routers in rows and columns: r1-1, r1-2 and so on.
@@ -100,8 +97,7 @@ sections! {
         rows: Nodes<1>, required "3";
         /// How many columns.
         columns: Nodes<1>, required "4";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// A grid whose rows and columns are rings.
@@ -111,8 +107,7 @@ sections! {
         rows: Nodes<3>, required "4";
         /// How many columns, 3 at least.
         columns: Nodes<3>, required "4";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Routers r1 to rn, each joined to all others.
@@ -120,8 +115,7 @@ sections! {
         kind "mesh";
         /// How many routers, 2 at least.
         n: Nodes<2>, required "5";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Hosts left1 to leftn and right1 to rightn at both sides of a bottleneck from r1 to r2.
@@ -145,8 +139,7 @@ sections! {
         kind "fat-tree";
         /// Ports of each switch, an even number.
         k: Whole<u8, 2, 100>, required "4";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Leaves, each joined to each spine: leaf1, spine1 and so on.
@@ -156,8 +149,7 @@ sections! {
         leaves: Nodes<1>, required "4";
         /// How many spines.
         spines: Nodes<1>, required "2";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Routers at random places of a square, near ones joined more likely, with delays by distance (Waxman 1988).
@@ -173,8 +165,7 @@ sections! {
         degree = Kind::Positive, "4";
         /// The delay from corner to corner of the square. Default: 20 ms.
         span: AboveZero<Duration>, "20 ms";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Routers of which each new one prefers those with many neighbours (Barabási and Albert 1999).
@@ -184,8 +175,7 @@ sections! {
         n: Nodes<2>, required "100";
         /// How many of those before it a new router is joined to, less than n.
         m: Nodes<1>, required "2";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 
     /// Autonomous systems of one router each, in tiers: core1, transit1, stub1 and so on.
@@ -199,8 +189,7 @@ sections! {
         stubs: Nodes<0>, required "40";
         /// From how many others a provider buys, and a stub at most. Default: 2.
         homes: Whole<u8, 1, 16>, "2";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 }
 
@@ -212,8 +201,7 @@ sections! {
         provider = Kind::Word(cloud::PROVIDER_NAMES), "azure";
         /// The regions, by the names of the provider's table; each is the name of its router, too.
         regions = Kind::list(&Kind::Text("^[a-z0-9]+$"), 1), required "[eastus, westeurope, japaneast]";
-        ..HOSTS;
-        ..SETTINGS_OF_ALL;
+        ..WITH_HOSTS;
     }
 }
 
@@ -258,6 +246,14 @@ sections! {
         access = Kind::OneOf(&[Kind::Word(&["starlink"]), constellation::Starlink::KIND]), "starlink";
         /// The time between two points of a delay, between which it changes linearly. Default: 1 s.
         step: AboveZero<Duration>, "500 ms";
+        ..SETTINGS_OF_ALL;
+    }
+}
+
+sections! {
+    /// The keys of kinds whose edge devices have hosts.
+    const WITH_HOSTS = "" {
+        ..HOSTS;
         ..SETTINGS_OF_ALL;
     }
 }
