@@ -29,6 +29,14 @@ words!(DnsFault {
     "reverse" = Self::Reverse,
     "stale" = Self::Stale,
 });
+words!(FaultAction {
+    "drop" = Self::Drop,
+    "duplicate" = Self::Duplicate,
+    "corrupt" = Self::Corrupt(None),
+    "mark" = Self::Mark,
+    "unmark" = Self::Unmark,
+    "reset" = Self::Reset(ResetEnds::Both),
+});
 words!(ResetEnds { "both" = Self::Both, "sender" = Self::Sender, "receiver" = Self::Receiver });
 
 word_form! {
@@ -83,21 +91,8 @@ sections! {
     }
 }
 
-/// The treatments that are words.
-const ACTIONS: [(&str, FaultAction); 6] = [
-    ("drop", FaultAction::Drop),
-    ("duplicate", FaultAction::Duplicate),
-    ("corrupt", FaultAction::Corrupt(None)),
-    ("mark", FaultAction::Mark),
-    ("unmark", FaultAction::Unmark),
-    ("reset", FaultAction::Reset(ResetEnds::Both)),
-];
-
 /// The values of `do`.
-pub(crate) const ACTION: Kind = Kind::OneOf(&[
-    Kind::Word(&["drop", "duplicate", "corrupt", "mark", "unmark", "reset"]),
-    Kind::Section(&Treat::SECTION),
-]);
+pub(crate) const ACTION: Kind = Kind::OneOf(&[Word::<FaultAction>::KIND, Treat::KIND]);
 
 /// The values of `reset`.
 pub(crate) const CONNECTIONS: Kind = Kind::OneOf(&[Kind::True, Kind::Section(&Filter::SECTION)]);
@@ -174,7 +169,7 @@ pub(crate) fn end_of_connections(node: &Node, id: u32, errors: &mut Errors) -> O
 
 fn treatment(node: &Node, errors: &mut Errors) -> Option<FaultAction> {
     if !matches!(node.content, Content::Map(_)) {
-        return keep(word(node, &ACTIONS), errors);
+        return keep(word(node, FaultAction::WORDS), errors);
     }
     let before = errors.len();
     let Treat { hold, corrupt, reset, dns } = Treat::open(node, errors)?;
