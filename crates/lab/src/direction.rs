@@ -1,7 +1,6 @@
 //! The directions of a link, and the one of a shared medium.
 
 use crate::words::words;
-use std::fmt;
 
 words! {
     /// A direction of a link.
@@ -30,11 +29,5 @@ impl Direction {
     /// for a shared medium, 1 for backward.
     pub fn index(self) -> usize {
         usize::from(self == Self::Backward)
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }

@@ -3,6 +3,7 @@
 use crate::plan::{Compare, PropertyTest};
 use crate::words::Words;
 use regex::Regex;
+use std::str::FromStr;
 
 /// The checkers of histories. All but the first are called as the models of `netloom history check`.
 pub const CHECKERS: [&str; 15] = [
@@ -136,15 +137,9 @@ fn latency((function, file): (&str, &str), text: &str) -> Result<PropertyTest, S
         other => other.strip_prefix('p').and_then(percentile),
     };
     let permille = permille.ok_or_else(|| format!("`{function}` is no figure of latencies: {EXAMPLE}"))?;
-    let end = text.find(|c: char| !"=!<>".contains(c)).unwrap_or(text.len());
-    let (word, bound) = text.split_at(end);
-    let compare = Compare::WORDS.iter().find(|(name, _)| *name == word).map(|(_, compare)| *compare);
-    match (compare, bound.trim().parse()) {
-        (Some(compare), Ok(bound)) => {
-            Ok(PropertyTest::Latency { file: format!("{}{HISTORY}", file.trim()), permille, compare, bound })
-        }
-        _ => Err(format!("`{text}` is not a comparison with a time: {EXAMPLE}")),
-    }
+    let wrong = || format!("`{text}` is not a comparison with a time: {EXAMPLE}");
+    let (compare, bound) = comparison(text).ok_or_else(wrong)?;
+    Ok(PropertyTest::Latency { file: format!("{}{HISTORY}", file.trim()), permille, compare, bound })
 }
 
 /// The parts per thousand of a percentile, as 999 of `99.9`.
@@ -159,18 +154,21 @@ fn exit(whose: &str, text: &str) -> Result<PropertyTest, String> {
     Ok(PropertyTest::Exit { whose: whose.to_owned(), compare, code })
 }
 
-/// A comparison with a whole number.
+/// Reads a comparison with a whole number.
 fn compared(text: &str) -> Result<(Compare, u64), String> {
+    comparison(text).ok_or_else(|| {
+        let known = Compare::NAMES.join(", ");
+        format!(
+            "`{text}` is not a comparison with a whole number: write one of {known}, and a number, for example `>= 2`"
+        )
+    })
+}
+
+/// Reads a comparison with a value; none if the text is something else.
+fn comparison<T: FromStr>(text: &str) -> Option<(Compare, T)> {
     let end = text.find(|c: char| !"=!<>".contains(c)).unwrap_or(text.len());
-    let (word, number) = text.split_at(end);
-    let compare = Compare::WORDS.iter().find(|(name, _)| *name == word).map(|(_, compare)| *compare);
-    match (compare, number.trim().parse()) {
-        (Some(compare), Ok(number)) => Ok((compare, number)),
-        _ => Err(format!(
-            "`{text}` is not a comparison with a whole number: write one of {}, and a number, for example `>= 2`",
-            Compare::NAMES.join(", ")
-        )),
-    }
+    let (word, value) = text.split_at(end);
+    Some((Compare::named(word)?, value.trim().parse().ok()?))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Words that stand for the values of a type in lab files.
 
-/// Declares the words that stand for the values of a type: of one that is there already, or of an enum of its own. Values in a second
-/// group have a name that no lab file has.
+/// Declares the words that stand for the values of a type: of one that is there already, or of an enum of its own, which is displayed by
+/// them. Values in a second group have a name that no lab file has.
 macro_rules! words {
     ($type:ty { $($word:literal = $value:expr),+ $(,)? }) => {
         impl $crate::words::Words for $type {
@@ -28,6 +28,12 @@ macro_rules! words {
             }
         }
 
+        impl std::fmt::Display for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
         $crate::words::words!($Type { $($word = Self::$Value),+ });
     };
 }
@@ -39,6 +45,11 @@ pub(crate) trait Words: Clone + PartialEq + 'static {
     const NAMES: &'static [&'static str];
     /// Each word with what it stands for.
     const WORDS: &'static [(&'static str, Self)];
+
+    /// Returns the value that a word stands for.
+    fn named(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, value)| value.clone())
+    }
 
     /// Returns the word for the value.
     fn word(&self) -> &'static str {

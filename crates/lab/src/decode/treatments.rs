@@ -73,8 +73,7 @@ fn starved(name: &Spanned<String>, filter: &Filter, before: &[Written<'_>]) -> O
 
 /// `backbone.forward` and `backbone.delay` mean something already.
 fn wrong_pipe_name(name: &str) -> Option<String> {
-    let is_metric = PipeMetric::WORDS.iter().any(|(metric, _)| *metric == name);
-    if is_metric || ["forward", "backward"].contains(&name) {
+    if PipeMetric::named(name).is_some() || ["forward", "backward"].contains(&name) {
         return Some(format!("`{name}` cannot name a pipe: behind a link's name the word has another meaning"));
     }
     wrong_link_name(name, "pipe")

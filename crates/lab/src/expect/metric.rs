@@ -1,7 +1,7 @@
 //! What can be measured of a command and of a link's direction.
 
 use super::{Dimension, Spread};
-use crate::words::{Words, words};
+use crate::words::words;
 use serde_json::Value;
 use std::fmt;
 
@@ -117,10 +117,6 @@ impl PipeMetric {
         is_of_air || matches!(self, Self::Throughput | Self::Packets | Self::Bytes)
     }
 
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::WORDS.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric)
-    }
-
     /// Returns the unit in which the metric is measured.
     pub fn dimension(self) -> Dimension {
         match self {
@@ -142,12 +138,6 @@ impl PipeMetric {
             Self::Queue => Spread::Needed,
             _ => Spread::One,
         }
-    }
-}
-
-impl fmt::Display for PipeMetric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::words::words;
 use ipnet::IpNet;
-use std::fmt;
 use std::net::IpAddr;
 
 words! {
@@ -41,12 +40,6 @@ impl Daemon {
             Self::Isis => true,
             Self::Bgp | Self::Pim | Self::Ldp | Self::Bfd | Self::Static => false,
         }
-    }
-}
-
-impl fmt::Display for Daemon {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
