@@ -2,15 +2,14 @@
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::fields::Fields;
-use crate::keyed::{WrittenKeys, sections};
+use crate::forms::forms;
+use crate::keyed::{Keyed, WrittenKeys, sections};
 use crate::kinds::PIPE_REFERENCE;
 use crate::models::filter::Matching;
 use crate::plan::{Direction, JournalPlan};
 use crate::scalar::{quantity, word};
-use crate::section::{Kind, Section, keys};
+use crate::section::{Form, Kind, Section, keys};
 use crate::yaml::{Content, Node};
-use netloom_link::Filter;
 use netloom_units::Bytes;
 
 const PIPES: Kind = Kind::list(&PIPE_REFERENCE, 1);
@@ -19,48 +18,43 @@ const ALL: Kind = Kind::Word(&["all"]);
 pub(crate) const KEY: Section = keys! {
     /// Links of which journal.arrows in the results tells what happened to each packet: all, or a list of links and directions, or a map
     /// that says more.
-    journal = Kind::OneOf(&[ALL, PIPES, Kind::Section(&SECTION)]), "[backbone.forward]";
+    journal = Kind::OneOf(&[ALL, PIPES, JournalSpec::KIND]), "[backbone.forward]";
 };
 
 /// A few batches fit into it.
 const LEAST_LIMIT: Bytes = Bytes::new(1_000_000);
 
-sections! {
-    /// The journal: what happened to each packet of some links.
-    pub(crate) const SECTION = "journal" {
-        /// The links, or directions of them. Default: all.
-        links = Kind::OneOf(&[ALL, PIPES]), "[backbone.forward]";
-        /// Only these packets. Default: all.
-        match: Matching, "{protocol: tcp}";
-        /// How large the file becomes at most, 1 MB and above; what has no room any more is counted. Default: no limit.
-        limit: Bytes, "1 GB";
-    }
-}
-
 /// Links by name, and a direction of each or both.
 type Named = Vec<(Spanned<String>, Option<Direction>)>;
 
-/// A journal as it is written.
-#[derive(Debug, Default)]
-pub(crate) struct JournalSpec {
+forms! {
     /// Links and directions; none: all.
-    pub(crate) pipes: Option<Named>,
-    pub(crate) filter: Option<Filter>,
-    pub(crate) limit: Option<Bytes>,
+    pub(crate) struct Pipes = Option<Named>, Kind::OneOf(&[ALL, PIPES]), noting pipes;
+    /// The most bytes of a journal.
+    pub(crate) struct Limit = Bytes, Bytes::KIND, limit;
+}
+
+sections! {
+    /// The journal: what happened to each packet of some links.
+    #[derive(Debug, Default)]
+    pub(crate) struct JournalSpec = "journal" {
+        /// The links, or directions of them. Default: all.
+        links: Pipes, "[backbone.forward]" else None;
+        /// Only these packets. Default: all.
+        r#match: Matching, "{protocol: tcp}";
+        /// How large the file becomes at most, 1 MB and above; what has no room any more is counted. Default: no limit.
+        limit: Limit, "1 GB";
+    }
 }
 
 /// The journal that is wanted.
 pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<JournalSpec> {
     if !matches!(node.content, Content::Map(_)) {
-        let pipes = pipes(node, errors)?;
-        return Some(JournalSpec { pipes, ..JournalSpec::default() });
+        return pipes(node, errors).map(|links| JournalSpec { links, ..JournalSpec::default() });
     }
     let before = errors.len();
-    let fields = Fields::open(node, &SECTION, errors)?;
-    let pipes = fields.get("links").and_then(|links| pipes(links, errors)).flatten();
-    let filter = fields.form::<Matching>("match", errors);
-    let limit = fields.read("limit", limit, errors);
-    (errors.len() == before).then_some(JournalSpec { pipes, filter, limit })
+    let journal = JournalSpec::open(node, errors)?;
+    (errors.len() == before).then_some(journal)
 }
 
 /// The links that a list names, or all; none after an error was noted.

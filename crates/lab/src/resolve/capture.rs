@@ -113,7 +113,7 @@ pub(super) fn journal(
     links: &[LinkSpec],
     errors: &mut Errors,
 ) -> Option<JournalPlan> {
-    let JournalSpec { pipes, filter, limit } = spec?;
+    let JournalSpec { links: pipes, r#match: filter, limit } = spec?;
     let links = pipes.map(|pipes| {
         let mut meant = Vec::new();
         for (name, direction) in pipes {
