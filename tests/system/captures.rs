@@ -296,7 +296,7 @@ fn the_air_of_a_running_lab_is_captured() {
     fixture.netloom(&["up", "onair.yaml"]).expect_code(0);
     let radiotap = ["--headers", "radiotap", "-w", "none.pcapng"];
     for (place, why) in
-        [(&["wire"][..], "`wire` is no radio medium"), (&["wifi", "--at", "sent"], "leave the point out")]
+        [(&["wire"][..], "`wire` is no radio medium"), (&["wifi", "--at", "sent"], "leave direction and point out")]
     {
         let refused = fixture.netloom(&[&["capture", "onair"], place, &radiotap].concat()).expect_code(2);
         assert!(refused.stderr.contains(why), "{refused:#?}");

@@ -1,6 +1,6 @@
 //! What is recorded of packets: captures and the journal.
 
-use super::{Direction, EndPlan, Plan};
+use super::{Direction, EndPlan, LinkPlan, Plan};
 use crate::diagnostics::one_of;
 use crate::words::{Words, words};
 use netloom_link::Filter;
@@ -44,13 +44,23 @@ words! {
 }
 
 impl CaptureHeaders {
-    /// Parses the value of `headers`.
+    /// Parses the headers of a capture of a link; none: those of Ethernet. `is_part`: only a direction or a point is captured.
     ///
     /// # Errors
-    /// If it means nothing; the message says what would be right.
-    pub fn of(word: &str) -> Result<Self, String> {
+    /// If there are none of this name, or the packets of the link do not have them; the message says what would be right.
+    pub fn of(word: Option<&str>, link: &LinkPlan, is_part: bool) -> Result<Self, String> {
+        let Some(word) = word else { return Ok(Self::Ethernet) };
         let known = Self::WORDS.iter().find(|(own, _)| *own == word).map(|(_, headers)| *headers);
-        known.ok_or_else(|| format!("`{word}` is not known here: write {}", one_of(Self::NAMES)))
+        let headers = known.ok_or_else(|| format!("`{word}` is not known here: write {}", one_of(Self::NAMES)))?;
+        if headers == Self::Radiotap && !link.pipes.iter().any(|pipe| pipe.air.is_some()) {
+            let name = &link.name;
+            return Err(format!("`{name}` is no radio medium, of which there are headers of radiotap: leave them out"));
+        }
+        if headers == Self::Radiotap && is_part {
+            let message = "with headers of radiotap everything on the air is captured: leave direction and point out";
+            return Err(message.to_owned());
+        }
+        Ok(headers)
     }
 }
 

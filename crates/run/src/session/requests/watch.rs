@@ -6,7 +6,7 @@ use super::state::Requests;
 use crate::session::context::Context;
 use netloom_control::{Capture, ClientId};
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{CaptureHeaders, CapturePlan, CapturePoint, LinkPlan};
+use netloom_lab::{CaptureHeaders, CapturePlan, CapturePoint};
 use netloom_results::capture::LiveCapture;
 use netloom_units::Bytes;
 use serde_json::json;
@@ -47,22 +47,18 @@ impl Requests {
         fds: Vec<OwnedFd>,
         context: &Context<'_>,
     ) -> Result<(CapturePlan, OwnedFd), Refusal> {
+        let wrong = |message: String| (ExitCode::Usage, message);
         if self.watched.contains_key(&id) {
-            return Err((ExitCode::Usage, "this connection has started a capture already".into()));
+            return Err(wrong("this connection has started a capture already".into()));
         }
-        let [out]: [OwnedFd; 1] =
-            fds.try_into().map_err(|_| (ExitCode::Usage, "a capture needs a file descriptor".to_owned()))?;
+        let [out]: [OwnedFd; 1] = fds.try_into().map_err(|_| wrong("a capture needs a file descriptor".into()))?;
         let link = find_link_in_engine(&context.links, &wanted.link, "captured")?;
         let direction = wanted.direction.as_deref().map(|name| direction(&context.links, link, name)).transpose()?;
         let ends = context.job.plan.ends_of(link);
-        let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, &ends)).transpose();
-        let at = at.map_err(|wrong| (ExitCode::Usage, wrong))?;
+        let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, &ends)).transpose().map_err(wrong)?;
         let snaplen = wanted.snaplen_bytes.map(Bytes::new);
-        let headers = wanted.headers.as_deref().map_or(Ok(CaptureHeaders::Ethernet), CaptureHeaders::of);
-        let headers = headers.map_err(|wrong| (ExitCode::Usage, wrong))?;
-        if headers == CaptureHeaders::Radiotap {
-            check_radiotap(&context.job.plan.links[link], wanted)?;
-        }
+        let (described, is_part) = (&context.job.plan.links[link], direction.is_some() || at.is_some());
+        let headers = CaptureHeaders::of(wanted.headers.as_deref(), described, is_part).map_err(wrong)?;
         let capture = CapturePlan { link: Some(link), direction, at, snaplen, headers, ..CapturePlan::default() };
         Ok((capture, out))
     }
@@ -74,19 +70,4 @@ impl Requests {
         context.links.remove_tap(tap)?;
         context.note("capture ended", json!({ "lost_packets": lost }))
     }
-}
-
-/// Checks that headers of radiotap are wanted of what is on the air, and of all of it.
-fn check_radiotap(link: &LinkPlan, wanted: &Capture) -> Result<(), Refusal> {
-    let refused = |message: String| Err((ExitCode::Usage, message));
-    if !link.pipes.iter().any(|pipe| pipe.air.is_some()) {
-        return refused(format!(
-            "`{}` is no radio medium, of which there are headers of radiotap: leave them out",
-            link.name
-        ));
-    }
-    if wanted.at.is_some() {
-        return refused("with headers of radiotap everything on the air is captured: leave the point out".to_owned());
-    }
-    Ok(())
 }
