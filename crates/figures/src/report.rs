@@ -168,6 +168,10 @@ pub struct TunnelReport {
     pub malformed: u64,
     /// Pieces that came once more, or after their frame.
     pub repeated_pieces: u64,
+    /// Frames of the far end that the path lost, and that came when they were asked for.
+    pub repaired: u64,
+    /// Frames that were sent there once more.
+    pub resent: u64,
     /// Whether the far end ever took frames.
     pub was_joined: bool,
     /// How often the far end was silent for a while, or began anew.

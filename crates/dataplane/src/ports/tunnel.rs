@@ -17,6 +17,7 @@ mod numbers;
 mod path;
 mod pieces;
 mod refusal;
+mod repair;
 mod room;
 mod seal;
 mod socket;
@@ -53,8 +54,9 @@ const ROOM: usize = 256 << 20;
 const TURNS: usize = 64;
 /// Frames that are due later than this are none: no path takes so long.
 const FARTHEST: u64 = 10_000_000_000;
-/// What is sent ahead is so much earlier than the path took lately at most, and not earlier than the second.
-const SPARE: u64 = 300_000;
+/// What is sent ahead is so much earlier than three ways over the path at most: that of a frame, that of a request for it if it was lost, and
+/// that of the frame once more. It is not earlier than the second.
+const SPARE: u64 = 300_000 + repair::OVERTAKES;
 const MOST_AHEAD: u64 = 2_000_000_000;
 /// Bytes that are given to the kernel at once, about.
 const PORTION: usize = 512 << 10;
@@ -364,7 +366,7 @@ impl Tunnel {
 
     /// How long before they are due packets are sent.
     fn lead(&self) -> Duration {
-        Duration::from_nanos((self.far.path.most() + SPARE).min(MOST_AHEAD))
+        Duration::from_nanos((3 * self.far.path.most() + SPARE).min(MOST_AHEAD))
     }
 
     /// Takes a datagram.
@@ -486,6 +488,8 @@ impl Tunnel {
             unjoined: far.joining.counts.given_up,
             malformed: far.joining.counts.malformed,
             repeated_pieces: far.joining.counts.repeated,
+            repaired: far.missing.repaired,
+            resent: far.kept.resent,
             was_joined: far.was_ready(),
             gaps: heard.gaps,
             silent: Duration::from_nanos(heard.silent_ns),

@@ -68,6 +68,12 @@ pub struct TunnelRow {
     /// Pieces that came once more, or after their frame was joined or given up.
     #[serde(default)]
     pub repeated_pieces: u64,
+    /// Frames from there that the path lost, and that came when they were asked for.
+    #[serde(default)]
+    pub repaired_frames: u64,
+    /// Frames that were sent there once more, since the far end asked for them.
+    #[serde(default)]
+    pub resent_frames: u64,
     /// Whether the far end ever took frames.
     pub joined: bool,
     /// How often it was silent for a while, or began anew.
@@ -118,6 +124,8 @@ impl TunnelRow {
             lost_in_joining_frames: report.unjoined,
             malformed_pieces: report.malformed,
             repeated_pieces: report.repeated_pieces,
+            repaired_frames: report.repaired,
+            resent_frames: report.resent,
             joined: report.was_joined,
             gaps: report.gaps,
             silent_ns: report.silent.as_nanos(),

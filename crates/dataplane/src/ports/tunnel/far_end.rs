@@ -1,11 +1,14 @@
 //! The far end of a tunnel, as this end knows it: greetings, questions for the time, and what is heard of it.
 
+mod frames;
+
 use super::heard::Heard;
 use super::identity::{clock_identity, random};
-use super::message::{GREETING, Greeting, HEADER, Message, PIECE, PLAIN, SEALED, Stray, VERSION, between};
+use super::message::{GREETING, Greeting, HEADER, Message, PLAIN, SEALED, Stray, VERSION, between};
 use super::numbers::Numbers;
 use super::path::{Path, Sample};
-use super::pieces::{Joining, Piece, cut};
+use super::pieces::Joining;
+use super::repair::{Kept, Missing};
 use super::room::Room;
 use super::seal::{MAC, SEAL, Seals, Unopened};
 use super::socket::Socket;
@@ -65,6 +68,9 @@ pub(super) struct FarEnd {
     pub(super) numbers: Numbers,
     /// Its frames that came in part.
     pub(super) joining: Joining,
+    /// Its frames that did not come, and frames that were sent there.
+    pub(super) missing: Missing,
+    pub(super) kept: Kept,
     /// How many frames it had sent when, by its own report; the newest last.
     told: VecDeque<(u64, u64)>,
     /// How many of them count as sent.
@@ -108,6 +114,8 @@ impl FarEnd {
             path: Path::default(),
             numbers: Numbers::default(),
             joining: Joining::default(),
+            missing: Missing::default(),
+            kept: Kept::default(),
             told: VecDeque::new(),
             settled: 0,
             heard_of: Heard::default(),
@@ -168,25 +176,6 @@ impl FarEnd {
         }
     }
 
-    /// Wraps a frame, which leaves when the socket is flushed; in pieces, if it does not fit into a datagram. Returns false if even those
-    /// are too many.
-    pub(super) fn send(&mut self, due: u64, frame: &[u8]) -> bool {
-        if std::mem::take(&mut self.socket.is_narrower) {
-            self.room.ask(&self.socket);
-        }
-        let (token, number, sent) = (self.token(), self.frames, self.socket.now());
-        let room = self.room.datagram() - self.overhead();
-        if frame.len() <= room {
-            self.say(&Message::Frame { number, due, sent, bytes: frame }, token);
-        } else {
-            let Some(pieces) = cut(frame, room - PIECE) else { return false };
-            pieces.for_each(|piece| self.say(&Message::Piece { number, due, sent, piece }, token));
-            self.heard_of.cut += 1;
-        }
-        (self.frames, self.heard_of.sent) = (self.frames + 1, self.heard_of.sent + 1);
-        true
-    }
-
     /// Bytes of a datagram beside the frame.
     fn overhead(&self) -> usize {
         HEADER + if self.seals.is_some() { SEAL } else { 0 }
@@ -199,11 +188,14 @@ impl FarEnd {
 
     /// When there is something to say next.
     pub(super) fn next(&self) -> u64 {
-        self.next_question
+        self.next_question.min(self.missing.asks_at())
     }
 
-    /// Greets it and asks it for the time, as far as that is due.
+    /// Greets it, and asks it for the time and for what has not come, as far as that is due.
     pub(super) fn speak(&mut self, now: u64) {
+        if now >= self.missing.asks_at() {
+            self.ask_again(now);
+        }
         if now < self.next_question {
             return;
         }
@@ -304,6 +296,9 @@ impl FarEnd {
             Message::Probe { number, sent, frames } => {
                 self.is_ready |= number & 1 == 1;
                 self.told_of(frames, came);
+                if self.takes_frames {
+                    self.missing.sent(frames, came);
+                }
                 let token = self.token();
                 let now = self.socket.now();
                 self.say(&Message::Echo { number, asked: sent, came, sent: now }, token);
@@ -318,6 +313,10 @@ impl FarEnd {
             Message::Bye { frames } => {
                 self.told_of(frames, came);
                 self.has_left = true;
+                None
+            }
+            Message::Again { first, bits } => {
+                self.send_again(first, bits);
                 None
             }
             Message::Hello { .. } => None,
@@ -395,26 +394,6 @@ impl FarEnd {
         self.settle(came);
     }
 
-    fn frame<'a>(&mut self, number: u64, due: u64, sent: u64, bytes: &'a [u8], came: u64) -> Option<Come<'a>> {
-        if !self.takes_frames || !self.numbers.take(number) {
-            return None;
-        }
-        self.heard_of.took.record(between(0, self.path.took(sent, came)), 1);
-        Some(Come { due: self.path.here(due, came), bytes })
-    }
-
-    /// Takes a piece of a frame: the last of them brings the frame.
-    fn piece(&mut self, number: u64, due: u64, sent: u64, piece: Piece<'_>, came: u64) -> Option<Come<'_>> {
-        if !self.takes_frames {
-            return None;
-        }
-        let lengths = self.lengths();
-        let Self { joining, numbers, path, heard_of, .. } = self;
-        let bytes = joining.take((number, due), piece, came, &lengths, numbers)?;
-        heard_of.took.record(between(0, path.took(sent, came)), 1);
-        Some(Come { due: path.here(due, came), bytes })
-    }
-
     /// The far end greets: `borne` is the token that it takes this end to have.
     fn welcome(&mut self, greeting: Greeting, borne: u64, len: usize, came: u64) -> Result<(), Refusal> {
         let fits = self.check(&greeting);
@@ -460,6 +439,8 @@ impl FarEnd {
     /// Another life of the far end: what was counted of the one before stays counted.
     fn begin_anew(&mut self, greeting: Greeting) {
         self.joining.clear(&mut self.numbers);
+        self.missing.begin_anew();
+        self.kept.clear();
         self.room.fits();
         (self.candidate, self.foreign) = (None, None);
         if self.greeting.is_some() {

@@ -69,6 +69,8 @@ pub(super) enum Message<'a> {
     Echo { number: u64, asked: u64, came: u64, sent: u64 },
     /// The far end leaves.
     Bye { frames: u64 },
+    /// A request for frames that have not come (see `repair`): the first number, and a bit for each from it on.
+    Again { first: u64, bits: u64 },
 }
 
 /// Why a datagram is none of ours.
@@ -114,6 +116,7 @@ impl<'a> Message<'a> {
                 let piece = Piece { index: head[6], count: head[7], whole: u32::from_be_bytes(*whole), bytes: part };
                 Self::Piece { number: number(16), due: number(24), sent: number(32), piece }
             }
+            7 => Self::Again { first: number(16), bits: number(24) },
             _ => return Err(Stray::Other),
         };
         Ok((message, borne))
@@ -138,6 +141,7 @@ impl<'a> Message<'a> {
                 out.extend_from_slice(&sent.to_be_bytes());
             }
             Self::Bye { frames } => head(out, 5, [token, frames, 0, 0]),
+            Self::Again { first, bits } => head(out, 7, [token, first, bits, 0]),
             Self::Piece { number, due, sent, piece } => {
                 let begin = out.len();
                 head(out, 6, [token, number, due, sent]);
@@ -200,6 +204,7 @@ mod tests {
             Message::Probe { number: 1, sent: 2, frames: 3 },
             Message::Echo { number: 1, asked: 2, came: 3, sent: 4 },
             Message::Bye { frames: 5 },
+            Message::Again { first: 6, bits: 9 },
             Message::Piece {
                 number: 1,
                 due: 2,
@@ -226,7 +231,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_datagram_is_too_strange(
-            bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0_u8..8, token in 0_u64..2,
+            bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0_u8..9, token in 0_u64..2,
         ) {
             let _ = Message::parse(&bytes, token);
             let mut headed = Vec::new();

@@ -249,3 +249,50 @@ fn nothing_that_was_recorded_or_made_without_the_key_counts() {
     assert!(far.take(&mut hello, later).unwrap().is_none());
     assert_eq!((far.heard_of.forged, far.has_left(), far.is_silent(later)), (2, false, true));
 }
+
+#[test]
+fn frames_that_the_path_loses_are_sent_again() {
+    for settings in [SETTINGS, KEYED] {
+        let mut ends = joined(settings);
+        // The longer ones go in pieces.
+        ends[0].far.room.found = 576;
+        let due = ends[0].far.socket.now() + 5_000_000;
+        let frames: Vec<(u64, Vec<u8>)> =
+            (0..20_u8).map(|number| (due + u64::from(number), vec![number; 60 + usize::from(number % 3) * 500])).collect();
+        for (due, frame) in &frames {
+            assert!(ends[0].far.send(*due, frame));
+        }
+        ends[0].far.socket.flush();
+        let mut got = Vec::new();
+        let mut datagrams = 0;
+        // Each third datagram is lost, and the last one, of 26 in all: seven frames of 60 bytes, and two or three pieces of each other one.
+        let sent = frames.iter().map(|(_, frame)| frame.len().div_ceil(500).max(1)).sum::<usize>();
+        while datagrams < sent {
+            let TunnelEnd { far, inbox } = &mut ends[1];
+            for place in 0..inbox.fill(&mut far.socket) {
+                let (bytes, came) = inbox.datagram(place);
+                let is_frame = [2, 6].contains(&bytes[5]);
+                datagrams += usize::from(is_frame);
+                if !is_frame || (datagrams % 3 > 0 && datagrams < sent) {
+                    got.extend(far.take(bytes, came).unwrap().map(|frame| (frame.due, frame.bytes.to_vec())));
+                }
+            }
+        }
+        assert!(got.len() < frames.len());
+        let begun = RealInstant::now();
+        while got.len() < frames.len() {
+            assert!(begun.elapsed() < RealDuration::from_secs(30), "{} came", got.len());
+            for place in [1, 0] {
+                let far = &mut ends[place].far;
+                far.speak(far.socket.now());
+                let frames = come(&mut ends[1 - place]);
+                got.extend(frames);
+            }
+        }
+        got.sort();
+        assert_eq!(got, frames);
+        let [one, two] = &mut ends;
+        assert_eq!((two.far.numbers.come(), two.far.lost(u64::MAX)), (20, 0));
+        assert!(two.far.missing.repaired >= 7 && one.far.kept.resent >= two.far.missing.repaired);
+    }
+}
