@@ -11,6 +11,7 @@ mod miniedit;
 mod ns2;
 mod rattan;
 mod shadow;
+mod wlan;
 
 use crate::Options;
 use crate::files::Input;
@@ -130,8 +131,8 @@ impl Format {
             Self::Containerlab => containerlab::read(input, options),
             Self::Kathara => kathara::read(input, options),
             Self::Ns2 => ns2::read(input, options),
-            Self::Imunes => imunes::read(input.text(), &input.stem),
-            Self::Core => core_xml::read(input.text(), &input.stem, options),
+            Self::Imunes => imunes::read(input),
+            Self::Core => core_xml::read(input, options),
             Self::MiniEdit => miniedit::read(input.text(), &input.stem),
             Self::Kollaps => kollaps::read(input.text(), &input.stem, options),
             Self::Shadow => shadow::read(input),

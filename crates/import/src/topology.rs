@@ -40,12 +40,14 @@ pub(crate) struct Node {
     pub(crate) position: Option<[f64; 2]>,
 }
 
-/// A link with two ends.
+/// A link with two ends, or a medium with more.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) name: String,
     pub(crate) origin: Origin,
     pub(crate) ends: [End; 2],
+    /// The other ends of a medium.
+    pub(crate) further: Vec<End>,
     /// Settings of the link, and of both its directions.
     pub(crate) settings: Map,
     pub(crate) forward: Map,
@@ -105,8 +107,33 @@ impl Topology {
         let [first, second] = [&ends[0], &ends[1]].map(|end| self.nodes[end.node].name.as_str());
         let name = self.link_names.make(label, &names::between(first, second));
         let (settings, forward, backward) = (Map::new(), Map::new(), Map::new());
-        self.links.push(Link { name, origin, ends, settings, forward, backward });
+        self.links.push(Link { name, origin, ends, further: Vec::new(), settings, forward, backward });
         Ok(self.links.len() - 1)
+    }
+
+    /// Replaces a hub and two or more links that lead to it by one link, a medium, that has all their other ends and the name of the hub.
+    pub(crate) fn join(&mut self, hub: usize, links: &[usize], settings: Map) {
+        let mut ends: Vec<End> = Vec::new();
+        for number in links {
+            ends.extend(self.links[*number].ends.iter().filter(|end| end.node != hub).cloned());
+        }
+        let mut ends = ends.into_iter();
+        let (Some(one), Some(other)) = (ends.next(), ends.next()) else { return };
+        let Node { name, origin, .. } = self.nodes.remove(hub);
+        let name = self.link_names.make(&name, "air");
+        let without = links.iter().any(|number| self.links[*number].settings.iter().any(|(key, _)| key == "addresses"));
+        let mut settings = settings;
+        if without {
+            settings.push(entry("addresses", Value::plain("none")));
+        }
+        let (ends, further) = ([one, other], ends.collect());
+        let medium = Link { name, origin, ends, further, settings, forward: Map::new(), backward: Map::new() };
+        let mut number = 0..;
+        self.links.retain(|_| number.next().is_some_and(|number: usize| !links.contains(&number)));
+        self.links.push(medium);
+        for end in self.links.iter_mut().flat_map(|link| link.ends.iter_mut().chain(&mut link.further)) {
+            end.node -= usize::from(end.node > hub);
+        }
     }
 
     /// Adds a switch or hub that the file does not have as a node, for a LAN.

@@ -67,6 +67,12 @@ impl Value {
         Self { content: Content::Map(entries), origin: Origin::default() }
     }
 
+    /// Whether this is a map in which a key has this text.
+    pub(crate) fn names(&self, key: &str, said: &str) -> bool {
+        let Content::Map(entries) = &self.content else { return false };
+        entries.iter().any(|(name, value)| name == key && value.content == Content::Text(said.to_owned()))
+    }
+
     /// The value with where it comes from.
     pub(crate) fn because(mut self, origin: Origin) -> Self {
         self.origin = origin;

@@ -60,7 +60,7 @@ fn node(node: &Node) -> (String, Value) {
 }
 
 fn link(topology: &Topology, link: &Link) -> (String, Value) {
-    let ends = link.ends.iter().map(|end| {
+    let ends = link.ends.iter().chain(&link.further).map(|end| {
         let name = Value::text(topology.nodes[end.node].name.clone());
         if end.settings.is_empty() {
             return name;

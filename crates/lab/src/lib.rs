@@ -97,6 +97,7 @@ pub use schema::schema;
 pub use shape::{Match, Owner, Owners, SHAPE_LINK, Shape, parse_match, write_match};
 pub use split::{Division, Part, SplitSettings, Undivided, split};
 pub use sweep::{PreparedRun, Run, Sweep};
+pub use tracks::{Way, setdest};
 pub use traffic::parse_traffic;
 pub use vary::{Processors, SweepSettings};
 

@@ -84,6 +84,20 @@ pub(crate) fn read(text: &str, format: TrackFormat, ground: Ground, most: usize)
     Ok(found.tracks)
 }
 
+/// The way of a node: instants and places, to the east and to the north in metres.
+pub type Way = Vec<(Duration, [f64; 2])>;
+
+/// Returns the ways of nodes in a scenario of ns-2, as its `setdest` writes them.
+///
+/// # Errors
+/// The number of a line that is wrong, and what is wrong with it.
+pub fn setdest(text: &str) -> Result<BTreeMap<String, Way>, (usize, String)> {
+    let ground = Ground { height: Metres(0.0), origin: None };
+    let tracks = read(text, TrackFormat::Setdest, ground, MOST).map_err(|WrongLine(line, wrong)| (line, wrong))?;
+    let place = |waypoint: Waypoint| (waypoint.at, [waypoint.position.x.0, waypoint.position.y.0]);
+    Ok(tracks.into_iter().map(|(name, track)| (name, track.into_iter().map(place).collect())).collect())
+}
+
 /// Paths while a file is read.
 struct Found {
     tracks: Tracks,

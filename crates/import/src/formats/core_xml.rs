@@ -3,9 +3,11 @@
 pub(super) mod netem;
 mod rest;
 
+use super::wlan::{self, Wlan};
 use crate::Options;
 use crate::containers;
 use crate::daemons::Routing;
+use crate::files::Input;
 use crate::machine;
 use crate::overlaps;
 use crate::places;
@@ -17,12 +19,23 @@ use crate::xml;
 use roxmltree::Node;
 use std::collections::BTreeMap;
 
+/// Reads the scenario, and the mobility scripts that it names.
+pub(crate) fn read(input: &mut Input<'_>, options: &Options) -> Read<Topology> {
+    let (mut topology, wlans, numbers) = scenario(input.text(), &input.stem, options)?;
+    wlan::settle(&wlans, &numbers, input, &mut topology);
+    Ok(topology)
+}
+
+/// A network, its wireless networks, and the numbers of nodes by their identifiers.
+type Scenario = (Topology, Vec<Wlan>, BTreeMap<String, usize>);
+
 /// Reads the scenario in `text`.
-pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> {
+fn scenario(text: &str, stem: &str, options: &Options) -> Read<Scenario> {
     let lines = Lines::of(text, 0);
     let document = xml::parse(text, &lines)?;
     let root = document.root_element();
     let mut topology = Topology::called(stem);
+    let mut wlans = Vec::new();
     // By its identifier: the number of the node, and whether it is a machine.
     let mut nodes: BTreeMap<String, Option<(usize, bool)>> = BTreeMap::new();
     for element in root.descendants().filter(Node::is_element) {
@@ -44,6 +57,8 @@ pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> 
             topology.nodes[number].position = places::place(axis("x"), axis("y"));
             if is_device {
                 machine::own_files(&mut topology, number);
+            } else if element.attribute("type") == Some("WIRELESS_LAN") {
+                wlans.push(Wlan { node: number, place, said: models(&root, id) });
             }
         }
         nodes.insert(id.to_owned(), number.map(|number| (number, is_device)));
@@ -68,7 +83,17 @@ pub(crate) fn read(text: &str, stem: &str, options: &Options) -> Read<Topology> 
     topology.remarks.push(format!("Routes are those of the shortest paths{others}."));
     overlaps::to_commands(&mut topology);
     rest::note(&root, &lines, &mut topology);
-    Ok(topology)
+    let numbers = nodes.into_iter().filter_map(|(id, found)| Some((id, found?.0))).collect();
+    Ok((topology, wlans, numbers))
+}
+
+/// Lists the values of the models of a wireless network by their names.
+fn models(root: &Node<'_, '_>, id: &str) -> BTreeMap<String, String> {
+    let all = root.descendants().filter(|element| element.has_tag_name("mobility_configuration"));
+    let values = all
+        .filter(|model| model.attribute("node") == Some(id))
+        .flat_map(|model| model.children().filter(|child| child.has_tag_name("configuration")).collect::<Vec<_>>());
+    values.filter_map(|one| Some((one.attribute("name")?.to_owned(), one.attribute("value")?.to_owned()))).collect()
 }
 
 fn device(element: &Node<'_, '_>, place: Place, topology: &mut Topology, options: &Options) -> Read<Option<usize>> {
@@ -129,8 +154,8 @@ fn network(element: &Node<'_, '_>, place: Place, topology: &mut Topology) -> Rea
     let attribute = |name: &str| element.attribute(name).unwrap_or_default();
     let kind = match attribute("type") {
         "SWITCH" | "switch" => "switch",
-        "HUB" | "hub" => "hub",
-        radio @ ("WIRELESS_LAN" | "WIRELESS" | "EMANE") => {
+        "HUB" | "hub" | "WIRELESS_LAN" => "hub",
+        radio @ ("WIRELESS" | "EMANE") => {
             topology.notes.add(place, format!("a network of type {radio} is a hub: there is no radio"));
             "hub"
         }

@@ -4,7 +4,9 @@ mod core;
 mod old;
 mod routing;
 
+use super::wlan::{self, Wlan};
 use crate::daemons::Routing;
+use crate::files::Input;
 use crate::machine;
 use crate::overlaps;
 use crate::places;
@@ -42,6 +44,8 @@ struct Machine {
     interfaces: BTreeMap<String, Interface>,
     /// Static routes: where to, and by which router.
     routes: Vec<(String, String)>,
+    /// The values of the models of CORE, if this is one of its wireless networks.
+    radio: Option<BTreeMap<String, String>>,
 }
 
 impl Machine {
@@ -62,9 +66,10 @@ struct Cable {
     of_core: Option<BTreeMap<String, String>>,
 }
 
-/// Reads the experiment in `text`.
-pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
-    let mut topology = Topology::called(stem);
+/// Reads the experiment, and the mobility scripts that it names.
+pub(crate) fn read(input: &mut Input<'_>) -> Read<Topology> {
+    let mut topology = Topology::called(&input.stem);
+    let text = input.text();
     let (machines, cables) =
         if text.trim_start().starts_with('{') { new(text, &mut topology)? } else { old::read(text, &mut topology) };
     if machines.is_empty() {
@@ -74,13 +79,14 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
     let is_routed = machines.iter().any(|machine| machine.routing.is_some());
     let others = if is_routed { " where no routing daemon brings them" } else { "" };
     topology.remarks.push(format!("Routes are those of the shortest paths{others}."));
-    let mut numbers = BTreeMap::new();
+    let (mut numbers, mut wlans) = (BTreeMap::new(), Vec::new());
     for machine in &machines {
         let kind = match machine.kind.as_str() {
             "router" | "nat64" => "router",
             "pc" | "host" => "host",
             "lanswitch" | "stpswitch" => "switch",
             "hub" => "hub",
+            "wlan" if machine.radio.is_some() => "hub",
             "wlan" => {
                 topology.notes.add(machine.place, "a network of radios is a hub: there is no radio");
                 "hub"
@@ -102,6 +108,9 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
             machine::own_files(&mut topology, number);
             commands(machine, number, &mut topology);
         }
+        if let Some(said) = machine.radio.clone() {
+            wlans.push(Wlan { node: number, place: machine.place, said });
+        }
         numbers.insert(machine.id.as_str(), (number, machine));
     }
     for cable in &cables {
@@ -115,6 +124,9 @@ pub(crate) fn read(text: &str, stem: &str) -> Read<Topology> {
     }
     machine::note_failures(&mut topology);
     overlaps::to_commands(&mut topology);
+    // Scripts have the numbers of nodes alone.
+    let ids = numbers.iter().map(|(id, (number, _))| (id.trim_start_matches('n').to_owned(), *number)).collect();
+    wlan::settle(&wlans, &ids, input, &mut topology);
     Ok(topology)
 }
 
@@ -167,8 +179,9 @@ fn link(cable: &Cable, numbers: &BTreeMap<&str, (usize, &Machine)>, topology: &m
         if !interface.name.is_empty() {
             put(&mut topology.links[number].ends[end].settings, "interface", Value::text(interface.name.clone()));
         }
-        for address in &interface.addresses {
-            match shell::address(address) {
+        for written in &interface.addresses {
+            let address = wider(written, cable.of_core.is_some(), machine.place, topology);
+            match shell::address(&address) {
                 Some(address) => machine::add_address(topology, (number, end), &address, machine.place),
                 None => topology.notes.add(machine.place, format!("{address:?} is no address")),
             }
@@ -206,6 +219,18 @@ fn link(cable: &Cable, numbers: &BTreeMap<&str, (usize, &Machine)>, topology: &m
         }
     }
     Ok(())
+}
+
+/// Lengths of single machines, which CORE's radio networks have and no segment of a lab, and what they become.
+const SINGLE: [(&str, &str); 2] = [("/32", "/24"), ("/128", "/64")];
+
+/// Returns an address of CORE with the prefix of a segment if it is that of a single machine, which is noted.
+fn wider(written: &str, is_core: bool, place: Place, topology: &mut Topology) -> String {
+    let single =
+        SINGLE.iter().filter(|_| is_core).find_map(|(length, wider)| Some((written.strip_suffix(length)?, wider)));
+    let Some((address, length)) = single else { return written.to_owned() };
+    topology.notes.add(place, format!("an address of a single machine gets a prefix: it ends in {length}"));
+    format!("{address}{length}")
 }
 
 /// What only draws, and what IMUNES reckons for itself.
@@ -295,7 +320,7 @@ fn new_machine(node: &Node, id: &str, place: Place, seen: &Seen, topology: &mut 
     let kind = node.required_word("type", "a node has a type, for example router")?.to_owned();
     let name = seen.word(node, "name").unwrap_or_default().to_owned();
     let position = position(seen.word(node, "iconcoords"));
-    Ok(Machine { id: id.to_owned(), kind, name, place, position, routing, interfaces, routes })
+    Ok(Machine { id: id.to_owned(), kind, name, place, position, routing, interfaces, routes, radio: None })
 }
 
 /// The texts of a list, or a single one.

@@ -6,7 +6,7 @@ use crate::xml;
 use roxmltree::Node;
 
 /// Elements of a scenario with what is read of them, and what means nothing to a network.
-const READ: [(&str, &[&str]); 26] = [
+const READ: [(&str, &[&str]); 28] = [
     ("scenario", &["name", "time"]),
     ("networks", &[]),
     ("network", &["id", "name", "type", "icon", "canvas", "model"]),
@@ -23,6 +23,8 @@ const READ: [(&str, &[&str]); 26] = [
     ("interface_one", &["id", "name", "mac", "ip4", "ip4_mask", "ip6", "ip6_mask"]),
     ("interface_two", &["id", "name", "mac", "ip4", "ip4_mask", "ip6", "ip6_mask"]),
     ("options", &["delay", "bandwidth", "loss", "per", "dup", "jitter", "buffer", "unidirectional"]),
+    ("mobility_configurations", &[]),
+    ("mobility_configuration", &["node", "model"]),
     // What only draws, and what CORE itself is.
     ("session_origin", &["lat", "lon", "alt", "scale", "x", "y", "z"]),
     ("session_options", &[]),
@@ -32,7 +34,7 @@ const READ: [(&str, &[&str]); 26] = [
     ("default_services", &[]),
     ("node", &["type", "name"]),
     ("metadata", &[]),
-    ("configuration", &[]),
+    ("configuration", &["name", "value"]),
     ("canvas", &[]),
 ];
 /// Elements below which nothing is for a network.

@@ -81,3 +81,55 @@ pub(super) fn link(said: &BTreeMap<String, String>, number: usize, place: Place,
         (link.forward, link.backward) = (forward, backward);
     }
 }
+
+/// Keys of wireless networks alone.
+pub(super) const RADIO: [&str; 6] = ["custom-config", "range", "tbandwidth", "delay", "jitter", "ber"];
+/// The values of the model `basic_range` in the order in which older files have them without names.
+const OF_RANGE: [&str; 5] = ["range", "bandwidth", "jitter", "delay", "error"];
+
+/// Keys of the configuration of a model.
+const OF_MODEL: [&str; 3] = ["custom-config-id", "custom-command", "config"];
+
+/// Lists what a wireless network says, by the names of CORE's models.
+pub(super) fn radio(pairs: &[(&str, &str)], place: Place, topology: &mut Topology) -> BTreeMap<String, String> {
+    let mut said = BTreeMap::new();
+    for (key, value) in pairs {
+        match *key {
+            "range" | "delay" | "jitter" => said.insert((*key).to_owned(), (*value).to_owned()),
+            "tbandwidth" => said.insert("bandwidth".to_owned(), (*value).to_owned()),
+            "ber" => said.insert("error".to_owned(), (*value).to_owned()),
+            "network-config" => {
+                let script = value.lines().skip_while(|line| line.trim() != "scriptfile").nth(1);
+                script.and_then(|file| said.insert("file".to_owned(), file.trim().to_owned()))
+            }
+            _ => None,
+        };
+    }
+    // Models say it more recently.
+    for (_, config) in pairs.iter().filter(|(key, _)| *key == "custom-config") {
+        let config = split_list(config);
+        let value = |key: &str| config.chunks_exact(2).find(|pair| pair[0] == key).map(|pair| pair[1].as_str());
+        for pair in config.chunks(2).filter(|pair| !OF_MODEL.contains(&pair[0].as_str())) {
+            topology.notes.add(place, format!("`{}` of a model is not read", pair[0]));
+        }
+        let is_range = value("custom-config-id") == Some("basic_range");
+        let lines = value("config").unwrap_or_default().lines().map(str::trim).filter(|line| !line.is_empty());
+        for (number, line) in lines.enumerate() {
+            let named = line.split_once('=').or_else(|| Some((*OF_RANGE.get(number).filter(|_| is_range)?, line)));
+            match named {
+                Some((name, text)) => drop(said.insert(name.to_owned(), text.to_owned())),
+                None => topology.notes.add(place, format!("`{line}` of a model is not read")),
+            }
+        }
+    }
+    said
+}
+
+/// The configuration of a wireless network without the sections that name its models and script.
+pub(super) fn without_models(configured: &str) -> String {
+    let is_of_model =
+        |section: &Vec<&str>| section.iter().any(|line| ["scriptfile", "mobmodel"].contains(&line.trim()));
+    let lines: Vec<&str> = configured.lines().collect();
+    let sections = lines.split(|line| line.trim() == "!").map(<[&str]>::to_vec);
+    sections.filter(|section| !is_of_model(section)).map(|section| section.join("\n")).collect::<Vec<_>>().join("\n!\n")
+}

@@ -46,27 +46,12 @@ pub(super) fn read(text: &str, topology: &mut Topology) -> (Vec<Machine>, Vec<Ca
         let value = |key: &str| pairs().find(|(name, _)| *name == key).map(|(_, value)| value);
         match class.as_str() {
             "node" => {
-                let configured = value("network-config").unwrap_or_default();
-                let (name, interfaces, routes) = configuration(configured, place, topology);
-                let mut kind = value("type").unwrap_or_default().to_owned();
-                let mut routing = None;
-                if !is_core {
-                    routing = routing::old(configured, value("model"), place, topology);
-                } else if kind == "router" {
-                    (kind, routing) = core::role(value("model"), value("services"), id, place, topology);
-                }
                 for pair in pairs().filter(|(key, _)| *key == "interface-peer").map(|(_, peer)| split_list(peer)) {
                     if let [interface, peer, ..] = &pair[..] {
                         peers.entry((id.clone(), peer.clone())).or_default().push_back(interface.clone());
                     }
                 }
-                for (key, _) in pairs().filter(|(key, said)| !READ.contains(key) && !said.is_empty()) {
-                    if !(is_core && key == "services") {
-                        topology.notes.add(place, format!("`{key}` of nodes is not read"));
-                    }
-                }
-                let position = position(value("iconcoords"));
-                machines.push(Machine { id: id.clone(), kind, name, place, position, routing, interfaces, routes });
+                machines.push(machine(id, &pairs().collect::<Vec<_>>(), is_core, place, topology));
             }
             "link" => {
                 let nodes = split_list(value("nodes").unwrap_or_default());
@@ -91,6 +76,31 @@ pub(super) fn read(text: &str, topology: &mut Topology) -> (Vec<Machine>, Vec<Ca
         }
     }
     (machines, cables)
+}
+
+/// Reads a node from its keys and values.
+fn machine(id: &str, pairs: &[(&str, &str)], is_core: bool, place: Place, topology: &mut Topology) -> Machine {
+    let value = |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+    let mut kind = value("type").unwrap_or_default().to_owned();
+    let radio = (is_core && kind == "wlan").then(|| core::radio(pairs, place, topology));
+    let written = value("network-config").unwrap_or_default();
+    let plain = radio.as_ref().map(|_| core::without_models(written));
+    let configured = plain.as_deref().unwrap_or(written);
+    let (name, interfaces, routes) = configuration(configured, place, topology);
+    let mut routing = None;
+    if !is_core {
+        routing = routing::old(configured, value("model"), place, topology);
+    } else if kind == "router" {
+        (kind, routing) = core::role(value("model"), value("services"), id, place, topology);
+    }
+    let is_read = |key: &str| {
+        READ.contains(&key) || is_core && key == "services" || radio.is_some() && core::RADIO.contains(&key)
+    };
+    for (key, _) in pairs.iter().filter(|(key, said)| !is_read(key) && !said.is_empty()) {
+        topology.notes.add(place, format!("`{key}` of nodes is not read"));
+    }
+    let position = position(value("iconcoords"));
+    Machine { id: id.to_owned(), kind, name, place, position, routing, interfaces, routes, radio }
 }
 
 /// The name and the interfaces in a configuration in the style of routers.
