@@ -169,20 +169,23 @@ machines: {a: {}, b: {}}
 nodes: {web: {machine: a}, db: {machine: b}}
 links: {line: {ends: [web, db], delay: 20 ms}}
 timeline:
-  - {on: db, run: sleep 100, as: server, ready: {pause: 1 s}}
+  - {on: db, run: "sh -c 'echo hello; sleep 100'", as: server, ready: {pause: 1 s}}
   - {on: web, run: ping -c 3 -i 0.2 db, as: ping}
   - {on: db, run: ping -c 3 -i 0.2 web, as: pong}
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 """
 
 
-def _machines(folder: Path, duration: str, more: str = "", kill: bool = False) -> subprocess.CompletedProcess[str]:
+def _machines(
+    folder: Path, duration: str, more: str = "", kill: str = "", script: str = MACHINES
+) -> subprocess.CompletedProcess[str]:
     (folder / "far.yaml").write_text(FAR.replace("DURATION", duration))
-    (folder / "tmp").mkdir()
+    for name in ("tmp", "xdg"):
+        (folder / name).mkdir(mode=0o700)
     ray = shutil.which("ray", path=os.path.dirname(sys.executable))
     assert ray is not None
-    named = {"RAY": ray, "PROGRAM": _program.program(), "MORE": more, "KILL": "1" if kill else ""}
-    named |= {"NETLOOM_PYTHON": sys.executable, "TMPDIR": str(folder / "tmp")}
+    named = {"RAY": ray, "PROGRAM": _program.program(), "MORE": more, "KILL": kill}
+    named |= {"NETLOOM_PYTHON": sys.executable, "TMPDIR": str(folder / "tmp"), "XDG_RUNTIME_DIR": str(folder / "xdg")}
     alone = [
         "unshare",
         "--user",
@@ -198,7 +201,7 @@ def _machines(folder: Path, duration: str, more: str = "", kill: bool = False) -
     ]
     environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"} | named
     done = subprocess.run(
-        [*alone, MACHINES], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
+        [*alone, script], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
     )
     assert (folder / "said").exists(), f"the cluster did not come up: {done.stderr}"
     return done
@@ -227,7 +230,7 @@ def test_one_lab_over_two_machines_has_one_verdict(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", ["", "--on-loss continue"])
 def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, more: str) -> None:
-    done = _machines(tmp_path, "8 s", more, kill=True)
+    done = _machines(tmp_path, "8 s", more, kill="1")
     said = (tmp_path / "said").read_text()
     assert done.returncode == 5, done.stderr + said
     assert "machine b (10.99.0.2; nodes db) is lost" in said
@@ -237,3 +240,77 @@ def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, more: str) -
     assert report["verdict"]["findings"][0]["subject"] == "machine b"
     assert (report["duration_ns"] == 8_000_000_000) == bool(more)
     assert not [name for name in (tmp_path / "left").read_text().split() if name.startswith("netloom")]
+
+
+#: What a user does with a lab that is up over both machines, from the first one.
+UP = """
+on() { echo "== $1"; shift; timeout 60 "$PROGRAM" "$@" 2>&1 || echo "code $?"; }
+ip netns exec a "$PROGRAM" up far.yaml --on 10.99.0.1:6399 $MORE >shown 2>said || { cat said; exit 1; }
+on ps ps
+on exec exec far db -- sh -c 'cat; echo there $0; exit 7' you <<<typed
+on all exec far --all -- hostname
+on ping exec far web -- ping -c 2 -i 0.2 db
+on unknown exec far nobody -- true
+on terminal shell far db </dev/null
+on set set far line delay=30ms
+on stats stats far --once --json
+on verdict verdict far
+sleep 1
+on logs logs
+if [ -n "$KILL" ]; then
+    timeout 60 "$PROGRAM" exec far db -- sleep 50 >held 2>&1 &
+    held=$!
+    sleep 1
+    date +%s.%N >killed
+    [ "$KILL" != agent ] || for pid in $(pgrep ray::Player); do [ "$(ip netns identify $pid)" != b ] || kill -9 $pid; done
+    [ "$KILL" != keeper ] || kill -9 $(pgrep -f 'netloom._ray_up .* [0-9]*$')
+    wait $held || true
+    date +%s.%N >told
+    for i in $(seq 100); do [ -e "$XDG_RUNTIME_DIR/netloom/far" ] || break; "$PROGRAM" ps >ps; sleep 0.1; done
+fi
+on down down far
+sleep 1
+ls "$TMPDIR" "$XDG_RUNTIME_DIR/netloom" >left
+pgrep -af 'netloom (run|up)' >>left || true
+"""
+
+
+def _up(folder: Path, more: str = "", kill: str = "") -> dict[str, str]:
+    """What each step showed."""
+    started = MACHINES.index('ip netns exec a "$PROGRAM" run')
+    done = _machines(folder, "60 s", more, kill, MACHINES[:started] + UP)
+    assert done.returncode == 0, done.stdout + done.stderr + (folder / "said").read_text()
+    return {part.split("\n", 1)[0]: part.split("\n", 1)[1] for part in done.stdout.split("== ")[1:]}
+
+
+def test_a_lab_is_up_over_two_machines(tmp_path: Path) -> None:
+    shown = _up(tmp_path)
+    assert "far" in shown["ps"] and "code" not in shown["terminal"]
+    assert shown["exec"] == "typed\nthere you\ncode 7\n"
+    assert "web" in shown["all"] and "db" in shown["all"]
+    assert "2 received" in shown["ping"] and "no node `nobody`" in shown["unknown"]
+    pipes = json.loads(shown["stats"])["pipes"]
+    assert [(row["from"], row["to"], row["delay_ns"]) for row in pipes] == [
+        ("web", "db", 30_000_000),
+        ("db", "web", 30_000_000),
+    ]
+    assert "code" not in shown["set"] and "hello" in shown["logs"]
+    assert "as described" in shown["down"]
+    [results] = (tmp_path / "results" / "far").glob("2*")
+    report = json.loads((results / "report.json").read_text())
+    assert report["exit_code"] == 0 and report["commands"][0]["name"] == "server"
+    assert (results / "summary.txt").exists() and "hello" in next((results / "logs").glob("*.stdout")).read_text()
+    assert "netloom" not in (tmp_path / "left").read_text().replace("xdg/netloom:", "")
+
+
+@pytest.mark.parametrize("kill", ["agent", "keeper"])
+def test_a_lab_that_is_up_ends_with_a_machine_and_with_its_keeper(tmp_path: Path, kill: str) -> None:
+    shown = _up(tmp_path, kill=kill)
+    assert float((tmp_path / "told").read_text()) - float((tmp_path / "killed").read_text()) < 2
+    assert "no lab `far` is up" in shown["down"]
+    if kill == "agent":
+        assert "machine b (10.99.0.2; nodes db) is lost" in (tmp_path / "held").read_text()
+        [results] = (tmp_path / "results" / "far").glob("2*")
+        report = json.loads((results / "report.json").read_text())
+        assert report["exit_code"] == 5 and report["verdict"]["findings"][0]["subject"] == "machine b"
+    assert "netloom" not in (tmp_path / "left").read_text().replace("xdg/netloom:", "")

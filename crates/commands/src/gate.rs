@@ -1,14 +1,15 @@
 //! A lab that is a part of another one, whose other parts are on other machines: all of them begin at one instant, and end at one.
 //!
-//! Whoever started the parts has given each a folder. A part that has come so far writes `begin.ready` or `end.ready` there, and finds the
-//! instant in `begin` or `end`, in nanoseconds of this machine's wall clock (`CLOCK_REALTIME`), as soon as all parts have come so far.
+//! Whoever started the parts has given each a folder. A part that has come so far writes `begin.ready` or `end.ready` there, with the path of its
+//! control socket, and finds the instant in `begin` or `end`, in nanoseconds of this machine's wall clock (`CLOCK_REALTIME`), as soon as all parts have come so far.
 
 use netloom_judge::RunError;
 use netloom_units::Instant;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Error, ErrorKind, Read};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How often the instant is looked for.
@@ -38,15 +39,17 @@ impl Common {
 #[derive(Debug, Default)]
 pub struct Gate {
     folder: Option<PathBuf>,
+    /// The control socket of the part.
+    socket: PathBuf,
     told: BTreeSet<Common>,
     /// How long to wait until the next look.
     wait: Option<Duration>,
 }
 
 impl Gate {
-    /// A part that waits in this folder; without one, a lab that is whole.
-    pub fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder, ..Self::default() }
+    /// A part that waits in this folder, and has this control socket; without a folder, a lab that is whole.
+    pub fn new(folder: Option<PathBuf>, socket: &Path) -> Self {
+        Self { folder, socket: socket.to_owned(), ..Self::default() }
     }
 
     /// Returns in what time this lab, which has come so far, takes the step; none: it is too early. A step that needs to be prepared is
@@ -58,7 +61,7 @@ impl Gate {
         let Some(folder) = &self.folder else { return Ok(Some(Duration::ZERO)) };
         if self.told.insert(step) {
             let path = folder.join(step.name()).with_extension("ready");
-            fs::write(&path, "").map_err(RunError::results(&path))?;
+            fs::write(&path, self.socket.as_os_str().as_bytes()).map_err(RunError::results(&path))?;
         }
         let path = folder.join(step.name());
         let mut text = String::new();
@@ -99,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_whole_lab_waits_for_nobody() {
-        let mut gate = Gate::new(None);
+        let mut gate = Gate::new(None, Path::new("/s"));
         assert_eq!(gate.opens(Common::Begin).expect("no folder"), Some(Duration::ZERO));
         assert_eq!(gate.next_look(Instant::ZERO), None);
     }
@@ -107,9 +110,10 @@ mod tests {
     #[test]
     fn a_part_says_how_far_it_is_and_waits_for_the_instant() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut gate = Gate::new(Some(folder.path().to_owned()));
+        let mut gate = Gate::new(Some(folder.path().to_owned()), Path::new("/run/s"));
         assert_eq!(gate.opens(Common::Begin).expect("a folder"), None);
-        assert!(folder.path().join("begin.ready").exists() && !folder.path().join("end.ready").exists());
+        assert_eq!(fs::read(folder.path().join("begin.ready")).expect("a path"), b"/run/s");
+        assert!(!folder.path().join("end.ready").exists());
         assert_eq!(gate.next_look(Instant::ZERO), Some(Instant::ZERO + netloom_units::Duration::from_millis(20)));
         let soon = wall_clock() + Duration::from_millis(40);
         fs::write(folder.path().join("begin"), soon.as_nanos().to_string()).expect("an instant");
@@ -127,9 +131,10 @@ mod tests {
     fn what_is_no_instant_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("begin"), "soon").expect("a file");
-        let why = Gate::new(Some(folder.path().to_owned())).opens(Common::Begin).expect_err("no instant");
+        let why =
+            Gate::new(Some(folder.path().to_owned()), Path::new("/s")).opens(Common::Begin).expect_err("no instant");
         assert!(why.to_string().contains("no instant"), "{why}");
         let nowhere = folder.path().join("none");
-        assert!(Gate::new(Some(nowhere)).opens(Common::Begin).is_err());
+        assert!(Gate::new(Some(nowhere), Path::new("/s")).opens(Common::Begin).is_err());
     }
 }

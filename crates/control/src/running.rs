@@ -4,12 +4,13 @@ use crate::error::ControlError;
 use netloom_host::runtime::{self, RunningLab};
 use std::path::Path;
 
-/// The names of the labs of this user that are up.
+/// The names of the labs of this user that are up, without those that are parts of labs over several machines.
 ///
 /// # Errors
 /// [`ControlError::Runtime`] if the runtime folder cannot be read.
 pub fn running_labs() -> Result<Vec<String>, ControlError> {
-    Ok(running()?.into_iter().map(|lab| lab.name).collect())
+    let is_part = |lab: &RunningLab| lab.state.as_ref().is_some_and(|state| state.is_part);
+    Ok(running()?.into_iter().filter(|lab| !is_part(lab)).map(|lab| lab.name).collect())
 }
 
 pub(crate) fn running() -> Result<Vec<RunningLab>, ControlError> {

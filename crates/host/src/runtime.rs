@@ -8,10 +8,12 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
+use std::os::fd::IntoRawFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup;
@@ -44,6 +46,9 @@ pub struct LabState {
     /// Whether rules of the firewall divert traffic to it, which bear its name and are removed with it.
     #[serde(default)]
     pub diverts: bool,
+    /// Whether it is a part of a lab over several machines, which is worked with as a whole.
+    #[serde(default)]
+    pub is_part: bool,
 }
 
 /// The folder of a lab that this process has locked.
@@ -156,6 +161,16 @@ impl RuntimeDir {
     /// The folder that holds the folders of all labs of this user.
     pub fn folder_of_labs(&self) -> &Path {
         self.path.parent().expect("it is in another one")
+    }
+
+    /// Hands the folder over to the program that this process becomes: returns its path, and the number of the descriptor that holds the lock
+    /// and stays open.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn hand_over(self) -> Result<(PathBuf, i32), KernelError> {
+        fcntl_setfd(&self.lock, FdFlags::empty()).attempted(|| format!("keep the lock of {}", self.path.display()))?;
+        Ok((self.path, self.lock.into_raw_fd()))
     }
 
     /// Where the lab's control socket belongs.

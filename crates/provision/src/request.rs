@@ -32,6 +32,8 @@ pub struct RunRequest {
     pub stop_at: Option<netloom_units::Duration>,
     /// Where a run that is a part of a lab over several machines waits for the other parts, before time zero and at the end.
     pub gate: Option<PathBuf>,
+    /// Whether a run is of a lab that stays up until it is asked to end, which its timeline has no part in.
+    pub stays: bool,
     /// The kernel for kernel nodes, if not the one that would be found.
     pub kernel: Option<PathBuf>,
     /// The process with which a lab that was brought up ends.

@@ -64,7 +64,7 @@ class PartResults:
 def join(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted: bool) -> dict[str, Any]:
     """Joins the results in `parts/MACHINE` of this folder; the report, which is written, too."""
     report = _report(folder, lab, parts, is_interrupted)
-    kept = {(row["machine"], *_direction(row)) for row in report["pipes"]}
+    kept = {(row["machine"], *direction(row)) for row in report["pipes"]}
     for part in parts:
         _link_files(folder, part)
     for name in TABLES:
@@ -95,7 +95,7 @@ def _report(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted
     merged["wall_limit_reached"] = any(report.get("wall_limit_reached") for _, report in reports)
     merged["duration_ns"] = max((report["duration_ns"] for _, report in reports), default=0)
     leaves = {
-        _direction(row): row["to"]
+        direction(row): row["to"]
         for part, report in reports
         for row in report["pipes"]
         if row["to"] in part.nodes and row["from"] not in part.nodes
@@ -106,7 +106,8 @@ def _report(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted
             merged[name] = rows
     merged["commands"].sort(key=lambda row: (row["start_ns"] is None, row["start_ns"]))
     merged["events"] = _events(report["events"] for _, report in reports)
-    merged["verdict"] = _verdict(parts)
+    lost = [part for part in parts if part.lost is not None]
+    merged["verdict"] = joined_verdict(lost, [(part, report["verdict"]) for part, report in reports])
     if error := _error(parts):
         merged["error"] = error
     merged["exit_code"] = exit_code(parts, merged["verdict"]["as_described"], is_interrupted)
@@ -124,11 +125,12 @@ def _rows(
             yield {**row, "machine": part.machine}
         # A direction that is cut is described in the part in which its packets enter it, and nothing of it in the other.
         elif row["from"] in part.nodes:
-            key = _direction(row)
+            key = direction(row)
             yield {**row, "to": leaves.get(key, row["to"]), "machine": part.machine}
 
 
-def _direction(row: Mapping[str, Any]) -> tuple[str, str, str]:
+def direction(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What tells a pipe from others."""
     return row["link"], row["direction"], row["pipe"] or ""
 
 
@@ -146,17 +148,17 @@ def _events(all_of: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return merged
 
 
-def _verdict(parts: Sequence[PartResults]) -> dict[str, Any]:
+def joined_verdict(
+    lost: Sequence[PartResults], verdicts: Sequence[tuple[PartResults, Mapping[str, Any]]]
+) -> dict[str, Any]:
     """One verdict: the lab was as described if each part was, and no machine was lost."""
-    verdicts = [(part, part.report["verdict"]) for part in parts if part.report is not None]
     findings = [
         {
             "subject": f"machine {part.machine}",
             "text": f"lost, with the nodes {', '.join(part.nodes)}: {part.lost}",
             "slowing": None,
         }
-        for part in parts
-        if part.lost is not None
+        for part in lost
     ]
     findings += [
         {**finding, "subject": f"{finding['subject']} on {part.machine}"}

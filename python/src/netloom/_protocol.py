@@ -33,7 +33,7 @@ def encode(request: str, keys: Mapping[str, object]) -> bytes:
     return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
 
 
-class _Lines:
+class Lines:
     """Takes bytes apart into messages."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Connection:
 
     def __init__(self, path: str, timeout: float | None = None) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-        self._lines = _Lines()
+        self._lines = Lines()
         self._descriptors: deque[int] = deque()
         try:
             self._socket.settimeout(timeout)
@@ -176,7 +176,7 @@ class Connection:
             data, ancillary, _, _ = self._socket.recvmsg(_AT_ONCE, socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC)
         except ConnectionResetError as error:
             raise ClosedError(_GONE) from error
-        self._descriptors.extend(_descriptors(ancillary))
+        self._descriptors.extend(descriptors_in(ancillary))
         if not data:
             raise ClosedError(_GONE)
         self._lines.feed(data)
@@ -188,7 +188,7 @@ class AsyncConnection:
     def __init__(self, stream: socket.socket) -> None:
         self._socket = stream
         self._loop = asyncio.get_running_loop()
-        self._lines = _Lines()
+        self._lines = Lines()
         self._descriptors: deque[int] = deque()
 
     @classmethod
@@ -279,7 +279,7 @@ class AsyncConnection:
             return
         except ConnectionResetError as error:
             raise ClosedError(_GONE) from error
-        self._descriptors.extend(_descriptors(ancillary))
+        self._descriptors.extend(descriptors_in(ancillary))
         if not data:
             raise ClosedError(_GONE)
         self._lines.feed(data)
@@ -292,7 +292,8 @@ def _connect(stream: socket.socket, path: str) -> None:
         raise ClosedError(f"no lab answers at {path}: it has ended") from error
 
 
-def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
+def descriptors_in(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
+    """The descriptors that have come along with bytes."""
     found: list[int] = []
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:

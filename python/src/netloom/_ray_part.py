@@ -1,6 +1,7 @@
 """Plays the part of a lab on its machine: an actor of Ray. Ray sends this file along, as `_ray_worker`.
 
-All of its methods return at once, but for those that fetch and pack files, so that whoever asks knows soon when a machine is lost.
+All of its methods return at once, but for those that fetch and pack files and those that wait for a program, so that whoever asks knows soon when a
+machine is lost. Ray calls them in threads of their own.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import _ray_worker
+from . import _ray_programs, _ray_worker
 from ._ray_worker import Lab
 
 #: Removes the part's folder when its process has ended, whoever was killed: $1 is the folder, and standard input ends with the actor. It is no child
@@ -32,6 +33,8 @@ exec 3<&0 </dev/null
 """
 #: How much of what a part says is passed on, in bytes.
 LONGEST = 10_000
+#: How much of a log is passed on at once, in bytes.
+LOG_AT_ONCE = 1 << 20
 
 
 class Player:
@@ -44,6 +47,7 @@ class Player:
         self._keeper = subprocess.Popen(keep, stdin=subprocess.PIPE, start_new_session=True)
         self._process: subprocess.Popen[bytes] | None = None
         self._parent = os.getppid()
+        self._programs = _ray_programs.Programs()
 
     def here(self, first: int, count: int) -> dict[str, Any]:
         """What this machine is: its clock, and whether so many ports of UDP from `first` on are free."""
@@ -82,6 +86,47 @@ class Player:
         new = self._home / "gate" / f".{step}"
         new.write_text(str(at_ns))
         new.rename(self._home / "gate" / step)
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Asks the part over its control socket; its reply."""
+        return _ray_programs.ask(self._socket(), request)
+
+    def start(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Starts a program of a user in a node, or a capture; the reply, with its `number` for `program`."""
+        folder = request.get("cwd")
+        # The folder from which the user calls may be on no other machine.
+        found = {**request, "cwd": folder if os.path.isdir(folder) else "/"} if folder else request
+        return self._programs.start(self._socket(), found)
+
+    def program(self, step: str, number: int, *arguments: Any) -> Any:
+        """Does with a program of a user what the method of `Programs` with this name does."""
+        return getattr(self._programs, step)(number, *arguments)
+
+    def commands(self) -> list[dict[str, Any]]:
+        """The commands and services of the part, as they are in its results folder."""
+        return json.loads((self._results() / "commands.json").read_bytes())
+
+    def logs(self, known: Mapping[str, int]) -> dict[str, bytes]:
+        """What has been added to the logs, by their names; `known` is how much of each has been read."""
+        added: dict[str, bytes] = {}
+        for path in sorted((self._results() / "logs").iterdir()):
+            begin = known.get(path.name, 0)
+            if path.is_file() and (begin == 0 or path.stat().st_size > begin):
+                with open(path, "rb") as file:
+                    file.seek(begin)
+                    data = file.read(LOG_AT_ONCE)
+                if data or path.name not in known:
+                    added[path.name] = data
+        return added
+
+    def _results(self) -> Path:
+        """The results folder of the part; `latest`, which is beside it, is another name."""
+        [folder] = (path for path in (self._home / "results").glob("*/*") if path.is_dir() and not path.is_symlink())
+        return folder
+
+    def _socket(self) -> str:
+        """The path of the part's control socket, which it has told on its way to time zero."""
+        return (self._home / "gate" / "begin.ready").read_text()
 
     def end(self, kill: bool = False) -> None:
         """Has the part end, as Ctrl-C does."""

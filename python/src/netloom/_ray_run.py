@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _parts, _program, _ray, _ray_part, _ray_worker
+from . import _parts, _program, _ray, _ray_part, _ray_programs, _ray_worker
 from ._errors import NetloomError, ProgramError
 from ._parts import PartResults
 from ._progress import progress_writer
@@ -36,6 +36,8 @@ PATIENCE = 15.0
 TRANSFER = 600.0
 #: How much ahead parts learn of the instant at which they take a step together, in seconds.
 AHEAD = 0.3
+#: How many calls of an actor may wait at once: programs of users, and whoever looks after the part.
+CALLS = 200
 #: How long parts may take to end when they are asked to, in seconds; then they are killed.
 ENDING = 30.0
 
@@ -91,6 +93,7 @@ class Run:
         self._ray, self._asked, self._tell = ray, asked, tell
         self._machines: list[Machine] = []
         self._has_begun = self._is_interrupted = False
+        self._folder: Path | None = None
 
     def play(self) -> Path:
         """Plays the lab to its end; the results folder.
@@ -142,13 +145,15 @@ class Run:
     def _start(self, placement: Mapping[str, Any], home: Path) -> None:
         """Starts all parts; each waits before its time zero."""
         ray, asked = self._ray, self._asked
-        for module in (_ray_worker, _ray_part):
+        for module in (_ray_worker, _ray_programs, _ray_part):
             ray.cloudpickle.register_pickle_by_value(module)
         used = [machine for machine in placement["machines"] if machine["nodes"]]
         for machine, node in zip(used, _chosen(used, self._nodes()), strict=True):
             part = PartResults(machine["name"], node["NodeManagerAddress"], machine["nodes"])
             where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            actor = ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy=where)(_ray_part.Player)
+            actor = ray.remote(num_cpus=1, max_restarts=0, max_concurrency=CALLS, scheduling_strategy=where)(
+                _ray_part.Player
+            )
             self._machines.append(Machine(part, actor.remote()))
         port = self._meet(max(len(placement["crossing"]), 1))
         texts = self._divided(home, port)
@@ -253,15 +258,25 @@ class Run:
         try:
             while all(machine.is_active for machine in self._machines):
                 self._look(PATIENCE)
+                if self._ends():
+                    raise KeyboardInterrupt
                 if all(machine.state.get("begin") for machine in self._machines):
                     self._open("begin")
                     self._has_begun = True
                     self._tell(f"all {len(self._machines)} parts are ready: time zero")
+                    self._come_up()
                     return
                 time.sleep(TURN)
         except KeyboardInterrupt:
             self._is_interrupted = True
-        self._end()
+        self._end(is_cut_short=True)
+
+    def _come_up(self) -> None:
+        """Does what is due when the lab is up."""
+
+    def _ends(self) -> bool:
+        """Whether somebody has asked the lab to end; called at every turn."""
+        return False
 
     def _open(self, step: str) -> None:
         at = time.time_ns() + int(AHEAD * 1e9)
@@ -283,7 +298,10 @@ class Run:
                 is_lost = any(machine.part.lost is not None for machine in self._machines)
                 failed = any(machine.state.get("code", 0) not in (None, *_parts.ENDED) for machine in self._machines)
                 if failed or (is_lost and not (self._asked["continues"] and self._has_begun)):
-                    self._end()
+                    self._end(is_cut_short=True)
+                    return
+                if self._ends():
+                    self._end(is_cut_short=False)
                     return
                 active = [machine for machine in self._machines if machine.is_active]
                 if not has_ended and active and all(machine.state.get("end") for machine in active):
@@ -292,12 +310,12 @@ class Run:
                 time.sleep(TURN)
         except KeyboardInterrupt:
             self._is_interrupted = True
-            self._end()
+            self._end(is_cut_short=True)
 
-    def _end(self) -> None:
+    def _end(self, is_cut_short: bool) -> None:
         """Ends the parts that go on, and waits for them."""
         for machine in self._machines:
-            machine.part.is_cut_short |= machine.is_active
+            machine.part.is_cut_short |= is_cut_short and machine.is_active
         self._ask(lambda machine: machine.player.end.remote(), PATIENCE)
         until = time.monotonic() + ENDING
         while any(machine.is_active for machine in self._machines):
@@ -312,10 +330,7 @@ class Run:
         self._tell("collecting the results")
         asked = self._asked
         answers = self._ask(lambda machine: machine.player.results.remote(), TRANSFER)
-        name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
-        folder = Path(asked["results"]).absolute() / asked["lab"] / name
-        (folder / "parts").mkdir(parents=True)
-        shutil.copyfile(asked["text"], folder / "lab.yaml")
+        folder = self._made_folder()
         for machine in self._machines:
             part, answer = machine.part, answers.get(machine.part.machine)
             if answer is None:
@@ -327,9 +342,20 @@ class Run:
                 _unpack(archive, folder / "parts", answer["results"], part.machine)
         _parts.join(folder, asked["lab"], [machine.part for machine in self._machines], self._is_interrupted)
         if self._has_begun:
-            latest = folder.parent / f".latest-{name}"
-            latest.symlink_to(name)
+            latest = folder.parent / f".latest-{folder.name}"
+            latest.symlink_to(folder.name)
             latest.replace(folder.parent / "latest")
+        return folder
+
+    def _made_folder(self) -> Path:
+        """The results folder, which is made when it is needed first."""
+        if self._folder is not None:
+            return self._folder
+        name = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+        folder = Path(self._asked["results"]).absolute() / self._asked["lab"] / name
+        (folder / "parts").mkdir(parents=True)
+        shutil.copyfile(self._asked["text"], folder / "lab.yaml")
+        self._folder = folder
         return folder
 
     def _clear(self) -> None:

@@ -2,6 +2,7 @@
 
 use super::Overrides;
 use super::convert::lab_path;
+use super::machines::UpMachines;
 use clap::{Args, ValueEnum};
 use netloom_units::Duration;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
   netloom up lab.yaml --results /tmp/results
   netloom up lab.yaml --follow
   netloom up lab.yaml --json --parent $$
+  netloom up lab.yaml --on ray://head:10001 --machines 3
 
 `netloom up` starts the services that have no time; only `netloom run` carries out the rest of the timeline and checks
 expectations. Results go to RESULTS/<lab>/<time>-<id>/; `netloom down` prints the verdict. With --clock virtual, the
@@ -39,6 +41,8 @@ pub(crate) struct UpArgs {
     /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) machines: UpMachines,
 }
 
 /// `netloom ps`

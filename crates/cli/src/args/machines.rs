@@ -15,6 +15,32 @@ pub(crate) struct Machines {
         conflicts_with_all = ["name", "clock", "from", "auto_dilate", "stop_at", "follow", "plots", "provenance"]
     )]
     pub(crate) on: Option<String>,
+    #[command(flatten)]
+    pub(crate) division: Division,
+    /// Where a part of a lab waits for the other parts, before time zero and at the end
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub(crate) gate: Option<PathBuf>,
+    /// Bring a part of a lab up, and stay with it until it is asked to end
+    #[arg(long, requires = "gate", hide = true)]
+    pub(crate) stay: bool,
+    /// The results folder of a run that was played elsewhere: it is shown, and nothing runs
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub(crate) played: Option<PathBuf>,
+}
+
+/// The options of a lab that is up over several machines.
+#[derive(Debug, Args)]
+pub(crate) struct UpMachines {
+    /// Bring the parts of the lab up on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, or its address
+    #[arg(long, value_name = "CLUSTER", value_parser = cluster, conflicts_with_all = ["name", "clock", "from", "follow"])]
+    pub(crate) on: Option<String>,
+    #[command(flatten)]
+    pub(crate) division: Division,
+}
+
+/// How a lab is divided among the machines of a cluster.
+#[derive(Debug, Args)]
+pub(crate) struct Division {
     /// With --on, divide the lab among so many machines, in the place of the `machines` of the lab file: 1 to 64
     #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=MachinePlan::MOST as u64))]
     pub(crate) machines: Option<u64>,
@@ -30,18 +56,12 @@ pub(crate) struct Machines {
     /// With --on, what follows if a machine is lost
     #[arg(long, value_enum, value_name = "WHAT", requires = "on", default_value_t = OnLoss::End)]
     pub(crate) on_loss: OnLoss,
-    /// Where a part of a lab waits for the other parts, before time zero and at the end
-    #[arg(long, value_name = "FOLDER", hide = true)]
-    pub(crate) gate: Option<PathBuf>,
-    /// The results folder of a run that was played elsewhere: it is shown, and nothing runs
-    #[arg(long, value_name = "FOLDER", hide = true)]
-    pub(crate) played: Option<PathBuf>,
 }
 
 /// What follows the loss of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnLoss {
-    /// The run ends on all machines
+    /// The lab ends on all machines
     End,
     /// The others go on without its nodes
     Continue,

@@ -1,4 +1,75 @@
-//! Runs on a cluster of Ray: the Python package hands them to it, and calls this program again.
+//! What is played on a cluster of Ray: the Python package hands it over, and calls this program again.
+
+use super::{Failure, lab_file};
+use crate::args::{Division, OnLoss, Overrides};
+use clap::ValueEnum;
+use netloom_judge::ExitCode;
+use netloom_lab::{Clock, Shards};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// A lab whose parts are on the machines of a cluster.
+pub(super) struct Spread<'a> {
+    /// Its lab file.
+    pub(super) file: &'a Path,
+    /// The settings that replace those of the lab file.
+    pub(super) overrides: &'a Overrides,
+    /// How it is divided.
+    pub(super) division: &'a Division,
+    /// The folder that holds the results of all labs.
+    pub(super) results: &'a Path,
+    /// After how much wall time each part is to end.
+    pub(super) wall_limit: Option<Duration>,
+    /// The cluster.
+    pub(super) on: &'a str,
+    /// Whether no progress is shown.
+    pub(super) quiet: bool,
+}
+
+impl Spread<'_> {
+    /// Returns what Python is to do, as `_ray_run` has it, and the name of the lab.
+    pub(super) fn order(&self) -> Result<(Map<String, Value>, String), Failure> {
+        let loaded = lab_file::load(self.file, &self.overrides.foreign, None)?;
+        let plan = &loaded.lab.plan;
+        if plan.clock != Clock::Real {
+            let why = "--on: a lab runs over several machines in real time only";
+            return Err(Failure::new(ExitCode::LabFile, why));
+        }
+        let order = json!({
+            "file": self.file,
+            "text": self.overrides.foreign.as_played.as_deref().unwrap_or(self.file),
+            "lab": plan.name,
+            "files": plan.files,
+            "on": self.on,
+            "machines": self.division.machines,
+            "path_ns": self.division.path.as_nanos(),
+            "port": self.division.port,
+            "is_plain": self.division.plain,
+            "continues": self.division.on_loss == OnLoss::Continue,
+            "results": self.results,
+            "kernel": self.overrides.kernel,
+            "options": self.options(),
+            "quiet": self.quiet,
+        });
+        let Value::Object(order) = order else { unreachable!("it is written as an object") };
+        Ok((order, plan.name.clone()))
+    }
+
+    /// The options with which each part runs.
+    fn options(&self) -> Vec<String> {
+        let Overrides { seed, precision, shards, .. } = self.overrides;
+        let shards = shards.map(|shards| match shards {
+            Shards::Auto => "auto".to_owned(),
+            Shards::Count(count) => count.to_string(),
+        });
+        let precision = precision.and_then(|precision| Some(precision.to_possible_value()?.get_name().to_owned()));
+        let limit = self.wall_limit.map(|limit| format!("{}ns", limit.as_nanos()));
+        let seed = seed.map(|seed| seed.to_string());
+        let given = [("--seed", seed), ("--precision", precision), ("--shards", shards), ("--wall-limit", limit)];
+        given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
+    }
+}
 
 /// The arguments of this command without those that say where runs are played.
 pub(super) fn without_cluster(words: impl Iterator<Item = String>) -> Vec<String> {

@@ -58,8 +58,8 @@ pub(super) fn run_once(args: &RunArgs, request: &RunRequest) -> Result<Report, F
     }
     // With commands for gdb, what happens at that instant is an entry of the timeline.
     let stop_at = args.stop_at.filter(|_| args.gdb.is_none() || talk.is_some());
-    let gate = args.machines.gate.clone();
-    let request = RunRequest { plots, page, wall_limit, stop_at, gate, ..request.clone() };
+    let (gate, stays) = (args.machines.gate.clone(), args.machines.stay);
+    let request = RunRequest { plots, page, wall_limit, stop_at, gate, stays, ..request.clone() };
     let name = request.plan.name.clone();
     let report = netloom_run::run(&request, &mut |event| {
         if let (netloom_run::Event::Started { .. }, Some(talk)) = (event, &mut talk) {

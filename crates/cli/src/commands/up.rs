@@ -1,11 +1,12 @@
 //! `netloom up`
 
-use super::{DONE, Failure, Outcome, lab_file, logs, print_json};
+use super::cluster::Spread;
+use super::{DONE, Failure, Outcome, lab_file, logs, print_json, python};
 use crate::args::UpArgs;
 use crate::progress::Progress;
 use crate::talk;
 use netloom_control::find;
-use netloom_host::runtime::control_socket;
+use netloom_host::runtime::{RuntimeDir, RuntimeError, control_socket};
 use netloom_host::signals::Signals;
 use netloom_judge::ExitCode;
 use netloom_lab::{Clock, Stack};
@@ -13,6 +14,9 @@ use netloom_run::{Event, logs_of};
 use serde_json::json;
 
 pub(super) fn up(args: &UpArgs) -> Outcome {
+    if let Some(on) = &args.machines.on {
+        return Err(spread(args, on));
+    }
     let mut request = lab_file::request(&args.file, &args.overrides, args.results.clone())?;
     request.parent = args.parent;
     let mut progress = Progress::new(args.quiet || args.json);
@@ -46,6 +50,26 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
         return follow(&request.plan.name);
     }
     DONE
+}
+
+/// Becomes Python, which brings the lab up on the cluster at `on` and leaves a process with it; comes back only if that fails.
+fn spread(args: &UpArgs, on: &str) -> Failure {
+    let quiet = args.quiet || args.json;
+    let (file, overrides, division) = (&args.file, &args.overrides, &args.machines.division);
+    let spread = Spread { file, overrides, division, results: &args.results, wall_limit: None, on, quiet };
+    let (mut order, lab) = match spread.order() {
+        Ok(order) => order,
+        Err(failure) => return failure,
+    };
+    let held = RuntimeDir::acquire(&lab).and_then(|folder| Ok(folder.hand_over()?));
+    let (folder, lock) = match held {
+        Ok(held) => held,
+        Err(error @ RuntimeError::AlreadyUp { .. }) => return Failure::new(ExitCode::NoSuchLab, error.to_string()),
+        Err(error) => return Failure::new(ExitCode::Machine, error.to_string()),
+    };
+    let more = json!({ "runtime": folder, "lock": lock, "parent": args.parent, "json": args.json });
+    order.extend(more.as_object().cloned().unwrap_or_default());
+    python::become_module("netloom._ray_up", &[json!(order).to_string().into()], "labs on Ray need")
 }
 
 /// Shows what programs write until the lab ends, or a signal ends the showing alone.

@@ -10,7 +10,22 @@ fn state(cgroups: Vec<PathBuf>) -> LabState {
         results: None,
         stays_up: false,
         diverts: false,
+        is_part: false,
     }
+}
+
+#[test]
+fn a_folder_that_is_handed_over_stays_locked_by_its_descriptor() {
+    let root = tempfile::tempdir().unwrap();
+    let (path, lock) = RuntimeDir::acquire_in(root.path(), "a").unwrap().hand_over().unwrap();
+    assert_eq!(path, root.path().join("a"));
+    let is_up = || list_in(root.path()).unwrap().iter().any(|lab| lab.name == "a");
+    assert!(is_up());
+    let flags = fs::read_to_string(format!("/proc/self/fdinfo/{lock}")).unwrap();
+    let flags = flags.lines().find_map(|line| line.strip_prefix("flags:")).unwrap().trim().to_owned();
+    assert_eq!(u32::from_str_radix(&flags, 8).unwrap() & libc::O_CLOEXEC.cast_unsigned(), 0);
+    nix::unistd::close(lock).unwrap();
+    assert!(!is_up());
 }
 
 #[test]

@@ -67,6 +67,7 @@ pub(crate) fn the_groups_of_a_killed_lab_are_swept() {
         results: None,
         stays_up: false,
         diverts: false,
+        is_part: false,
     };
     dir.write_state(&state).unwrap();
     let (mut lab, mut channel) = spawn_lab(&options(), move |mut side| {

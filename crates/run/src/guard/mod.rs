@@ -49,13 +49,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Runs a lab to its judged end. The calling process must have one thread only. A run that fails when its results folder has
-/// been made has a report, too: see [`Report::failure`].
+/// Runs a lab to its judged end; one that stays up, until it is stopped. The calling process must have one thread only. A run that
+/// fails when its results folder has been made has a report, too: see [`Report::failure`].
 ///
 /// # Errors
 /// When the lab is refused before that; [`RunError::exit_code`] says why.
 pub fn run(request: &RunRequest, sink: &mut dyn FnMut(&Event)) -> Result<Report, RunError> {
-    guard(request, Mode::Run, Watched::default(), sink)
+    guard(request, if request.stays { Mode::Up } else { Mode::Run }, Watched::default(), sink)
 }
 
 /// Brings a lab up; a process of its own guards it until it is stopped. The calling process must have one thread only. What
@@ -261,6 +261,7 @@ fn first_state(request: &RunRequest, order: &Order) -> LabState {
         results: Some(job.folder.path().to_owned()),
         stays_up: job.mode == Mode::Up,
         diverts: order.firewall.is_some(),
+        is_part: order.gate.is_some(),
     }
 }
 

@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
         Self {
             programs: Programs::new(&job.plan, (nodes, reboots), hosts, ways),
             requests: Requests::new(server, job.mode == Mode::Up, order.stop_at),
-            gate: Gate::new(order.gate.clone()),
+            gate: Gate::new(order.gate.clone(), &job.control_socket),
             guard_is_gone: false,
             signals,
             recording,

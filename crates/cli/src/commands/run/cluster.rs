@@ -1,12 +1,10 @@
 //! Runs over the machines of a cluster of Ray: Python divides the lab by `netloom split`, has Ray start a part on each machine and joins what they found
 //! out; then it calls this program again, which shows it.
 
-use crate::args::{OnLoss, Overrides, RunArgs};
-use crate::commands::cluster::without_cluster;
-use crate::commands::{Failure, lab_file, python};
-use clap::ValueEnum;
+use crate::args::RunArgs;
+use crate::commands::cluster::{Spread, without_cluster};
+use crate::commands::{Failure, python};
 use netloom_judge::{ExitCode, Report};
-use netloom_lab::{Clock, Shards};
 use netloom_results::render;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -23,31 +21,21 @@ const LONGEST: u64 = 1 << 30;
 
 /// Becomes Python, which runs the lab on the cluster at `on`; comes back only if that fails.
 pub(super) fn play(args: &RunArgs, on: &str) -> Failure {
-    let loaded = match lab_file::load(&args.file, &args.overrides.foreign, None) {
-        Ok(loaded) => loaded,
+    let spread = Spread {
+        file: &args.file,
+        overrides: &args.overrides,
+        division: &args.machines.division,
+        results: &args.results,
+        wall_limit: args.wall_limit,
+        on,
+        quiet: args.quiet || args.json,
+    };
+    let (mut order, _) = match spread.order() {
+        Ok(order) => order,
         Err(failure) => return failure,
     };
-    if loaded.lab.plan.clock != Clock::Real {
-        return Failure::new(ExitCode::LabFile, "--on: a lab runs over several machines in real time only");
-    }
-    let order = json!({
-        "file": args.file,
-        "text": args.overrides.foreign.as_played.as_ref().unwrap_or(&args.file),
-        "lab": loaded.lab.plan.name,
-        "files": loaded.lab.plan.files,
-        "on": on,
-        "machines": args.machines.machines,
-        "path_ns": args.machines.path.as_nanos(),
-        "port": args.machines.port,
-        "is_plain": args.machines.plain,
-        "continues": args.machines.on_loss == OnLoss::Continue,
-        "results": args.results,
-        "kernel": args.overrides.kernel,
-        "options": options(args),
-        "quiet": args.quiet || args.json,
-        "then": then(std::env::args().skip(1)),
-    });
-    python::become_module("netloom._ray_run", &[order.to_string().into()], "runs on Ray need")
+    order.insert("then".into(), json!(then(std::env::args().skip(1))));
+    python::become_module("netloom._ray_run", &[json!(order).to_string().into()], "runs on Ray need")
 }
 
 /// The arguments of the command that shows the report: those of this one, but for what says where and how parts are played.
@@ -67,20 +55,6 @@ fn then(words: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     kept
-}
-
-/// The options with which each part runs.
-fn options(args: &RunArgs) -> Vec<String> {
-    let Overrides { seed, precision, shards, .. } = &args.overrides;
-    let shards = shards.map(|shards| match shards {
-        Shards::Auto => "auto".to_owned(),
-        Shards::Count(count) => count.to_string(),
-    });
-    let precision = precision.and_then(|precision| Some(precision.to_possible_value()?.get_name().to_owned()));
-    let limit = args.wall_limit.map(|limit| format!("{}ns", limit.as_nanos()));
-    let seed = seed.map(|seed| seed.to_string());
-    let given = [("--seed", seed), ("--precision", precision), ("--shards", shards), ("--wall-limit", limit)];
-    given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
 }
 
 /// Reads the report in the results folder of a run that was played elsewhere: as a report, or as the document that also says which machine

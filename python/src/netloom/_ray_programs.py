@@ -1,0 +1,210 @@
+"""What users do with the part of a lab on its machine, by its control socket. Ray sends this file along, as `_ray_worker`."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import itertools
+import json
+import os
+import select
+import socket
+import struct
+import termios
+import time
+from collections.abc import Mapping
+from typing import Any
+
+#: How long a part may take to answer, in seconds: one that is busy, a second.
+PATIENCE = 10.0
+#: How much is read at once, in bytes.
+AT_ONCE = 1 << 18
+#: How long a program's descendants that keep its output open are listened to, when it has ended, in seconds.
+LINGER = 0.3
+
+
+class Programs:
+    """The programs and captures of users, by their numbers."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._running: dict[int, Program] = {}
+
+    def start(self, path: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Starts a program or a capture; the lab's reply, and the `number` of what has started."""
+        program = Program(path, request)
+        if program.reply.get("reply") != "started":
+            program.close()
+            return program.reply
+        number = next(self._numbers)
+        self._running[number] = program
+        return {**program.reply, "number": number}
+
+    def feed(self, number: int, data: bytes) -> int:
+        """Has a program read this, nothing being its end; how much has been taken."""
+        return self._running[number].feed(data)
+
+    def drain(self, number: int, wait: float) -> dict[str, Any]:
+        """What has been written since: `out`, `err`, and the exit `code` at the end. Waits for it."""
+        return self._running[number].drain(wait)
+
+    def resize(self, number: int, rows: int, columns: int) -> None:
+        """Gives a program's terminal another size."""
+        self._running[number].resize(rows, columns)
+
+    def signal(self, number: int, signal: int) -> None:
+        """Sends a signal to a program."""
+        self._running[number].say({"request": "signal", "signal": signal})
+
+    def end(self, number: int) -> None:
+        """Lets go of a program, which the lab ends if it has not ended."""
+        if (program := self._running.pop(number, None)) is not None:
+            program.close()
+
+
+class Program:
+    """A program in a node, whose standard streams are pipes or a terminal; or a capture, which has an output alone."""
+
+    def __init__(self, path: str, request: Mapping[str, Any]) -> None:
+        self._control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        self._said = b""
+        self._code: int | None = None
+        self._ended_at = 0.0
+        self._input, self._output, self._error = -1, -1, -1
+        self._is_terminal = bool(request.get("terminal"))
+        passed = self._open(str(request["request"]))
+        try:
+            self._control.connect(path)
+            self._control.settimeout(PATIENCE)
+            socket.send_fds(self._control, [_line(request)], passed)
+            self.reply = self._next_line()
+        except OSError as error:
+            self.reply = {"reply": "refused", "code": 8, "message": f"the part of the lab does not answer: {error}"}
+        finally:
+            for descriptor in set(passed):
+                os.close(descriptor)
+
+    def _open(self, kind: str) -> list[int]:
+        """Makes the streams; the ends of the program."""
+        if kind == "capture":
+            self._output, theirs = os.pipe()
+            return [theirs]
+        if self._is_terminal:
+            self._output, theirs = os.openpty()
+            self._input = os.dup(self._output)
+            os.set_blocking(self._input, False)
+            return [theirs] * 3
+        read, self._input = os.pipe()
+        os.set_blocking(self._input, False)
+        self._output, out = os.pipe()
+        self._error, error = os.pipe()
+        return [read, out, error]
+
+    def say(self, request: Mapping[str, Any]) -> None:
+        """Sends a request, whose answer is only looked through for an exit code."""
+        with contextlib.suppress(OSError):
+            self._control.sendall(_line(request))
+
+    def feed(self, data: bytes) -> int:
+        """Takes as much of this as there is room for, and waits a little for it."""
+        if self._input < 0:
+            return len(data)
+        if not data:
+            if not self._is_terminal:
+                self._close("_input")
+            return 0
+        if not select.select([], [self._input], [], 0.2)[1]:
+            return 0
+        try:
+            return os.write(self._input, data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self._close("_input")
+            return len(data)
+
+    def drain(self, wait: float) -> dict[str, Any]:
+        """What has come, or comes within so many seconds."""
+        found: dict[str, Any] = {"out": b"", "err": b"", "code": None}
+        sources = [self._output, self._error]
+        control = [] if self._code is not None else [self._control.fileno()]
+        patience = wait if self._code is None else min(wait, LINGER)
+        if self._said:
+            # A program that ends at once does so in the same breath in which it starts.
+            patience = 0.0
+        ready, _, _ = select.select([source for source in sources if source >= 0] + control, [], [], patience)
+        if self._output in ready:
+            found["out"] = self._read("_output")
+        if self._error in ready:
+            found["err"] = self._read("_error")
+        if control and (self._said or control[0] in ready):
+            self._hear()
+        is_silent = self._output < 0 and self._error < 0
+        lingers = time.monotonic() - self._ended_at < LINGER
+        if self._code is not None and (is_silent or not (ready or lingers)):
+            found["code"] = self._code
+        return found
+
+    def resize(self, rows: int, columns: int) -> None:
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self._input, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def close(self) -> None:
+        self._control.close()
+        for name in ("_input", "_output", "_error"):
+            self._close(name)
+
+    def _read(self, name: str) -> bytes:
+        try:
+            data = os.read(getattr(self, name), AT_ONCE)
+        except OSError:
+            # So ends a terminal that nobody has open any more.
+            data = b""
+        if not data:
+            self._close(name)
+        return data
+
+    def _hear(self) -> None:
+        """Looks through what the lab says for the exit code. When the lab is gone, so is the program."""
+        try:
+            line = self._next_line()
+        except OSError:
+            line = {"reply": "exited", "code": 137}
+        if line.get("reply") == "exited":
+            self._code, self._ended_at = int(line["code"]), time.monotonic()
+
+    def _next_line(self) -> dict[str, Any]:
+        while b"\n" not in self._said:
+            data = self._control.recv(1 << 16)
+            if not data:
+                raise ConnectionResetError("the lab has ended")
+            self._said += data
+        line, self._said = self._said.split(b"\n", 1)
+        return json.loads(line)
+
+    def _close(self, name: str) -> None:
+        if (descriptor := getattr(self, name)) >= 0:
+            setattr(self, name, -1)
+            os.close(descriptor)
+
+
+def ask(path: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Asks a part of a lab; its reply."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as control:
+        control.settimeout(PATIENCE)
+        try:
+            control.connect(path)
+            control.sendall(_line(request))
+            reply = b""
+            while not reply.endswith(b"\n"):
+                data = control.recv(1 << 20)
+                if not data:
+                    raise ConnectionResetError("it has ended")
+                reply += data
+        except OSError as error:
+            return {"reply": "refused", "code": 8, "message": f"the part of the lab does not answer: {error}"}
+    return json.loads(reply)
+
+
+def _line(request: Mapping[str, Any]) -> bytes:
+    return json.dumps(request).encode() + b"\n"
