@@ -31,7 +31,6 @@ pub(crate) mod multicast;
 pub(crate) mod nat;
 mod node;
 pub(crate) mod openflow;
-mod packets;
 mod partitions;
 pub(crate) mod paths;
 mod program_faults;

@@ -17,6 +17,6 @@ pub(crate) use program_faults::{
 pub(crate) use timeline::{
     CLOCK_ENTRY, CONTINUE, CRASH, CUT, Condition, DOWN, DRAWN, FLAP_ENTRY, FREEZE, HEAL, IsolatesOthers, KILL, LIMIT,
     LOG, MOST_THINGS, MOST_TIMES, MOVE, PACKET, PARTITION, PARTITION_SHAPE, PAUSE, RAMP, RAMP_ENTRY, REBOOT, RESET,
-    RESTART, RUN, SET, SETUP, SIGNAL, START_ENTRY, STOP_ENTRY, Times, UP,
+    RESTART, RUN, SET, SIGNAL, START_ENTRY, STOP_ENTRY, SetupKeys, Times, UP,
 };
 pub(crate) use top::{BypassOfAll, Loops, TOP};

@@ -4,25 +4,25 @@ use super::churn::churn;
 use super::disk_faults::disk;
 use super::faults;
 use super::files::User;
-use super::packets::{packet, reset};
 use super::partitions::{heal, partition};
 use super::program_faults::program_fault;
 use super::ramp;
 use super::repeats::{length, once, part, places, when};
-use super::variables::settings;
+use super::variables::Environment;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
 use crate::forms::{AboveZero, Command, CommandName, LinkName, NodeName, OneOrMore};
 use crate::keyed::Keyed;
-use crate::keys::{CUT, Condition, DOWN, LOG, MOVE, RAMP_ENTRY, RUN, SET, SETUP, UP};
+use crate::keys::{CUT, Condition, DOWN, LOG, MOVE, PACKET, RAMP_ENTRY, RESET, RUN, SET, SetupKeys, UP};
+use crate::models::fault::{end_of_connections, fault};
 use crate::models::{ChangeError, changes};
-use crate::names::{file_name, variable_name};
+use crate::names::file_name;
 use crate::plan::{Ready, ReadyWhen};
 use crate::scalar::{filled, flag, positive_duration};
 use crate::spec::{ActionSpec, EntrySpec, MoveSpec, RunSpec, SpanSpec, When, WrittenSpec};
 use crate::yaml::{self, Content, Node};
-use netloom_link::PipeChange;
+use netloom_link::{PacketFault, PipeChange};
 use netloom_units::Duration;
 use std::path::PathBuf;
 
@@ -134,7 +134,7 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
             place.error("this counts from the end of others, or from when they are ready: add `after`, or write `at`"),
         );
     }
-    let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
+    let env = fields.form::<Environment>("env", errors).unwrap_or_default();
     let user = fields.form::<User>("user", errors);
     let folder = fields.read("folder", |value| filled(value).map(PathBuf::from), errors);
     let may_fail = fields.form::<bool>("may_fail", errors).unwrap_or(false);
@@ -176,28 +176,51 @@ pub(super) fn setup(node: &Node, errors: &mut Errors) -> Vec<EntrySpec> {
 }
 
 fn setup_entry(node: &Node, errors: &mut Errors) -> Option<EntrySpec> {
-    let fields = Fields::open(node, &SETUP, errors)?;
-    let name = fields.form::<CommandName>("as", errors);
-    let env = fields.get("env").map_or_else(Vec::new, |value| settings(value, variable_name, errors));
-    let command = fields.form::<Command>("run", errors);
-    let on = fields.form::<NodeName>("on", errors);
-    let run = RunSpec { on: on?, name, command: command?, env, setup: true, ..RunSpec::default() };
+    let SetupKeys { on, run: command, r#as: name, env } = SetupKeys::open(node, errors)?;
+    let run = RunSpec { on, name, command, env, setup: true, ..RunSpec::default() };
     Some(EntrySpec { line: node.span.line, at: None, action: ActionSpec::Run(Box::new(run)) })
 }
 
 fn set(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &SET, errors)?;
-    let (when, part) = (when(&fields, errors), part(&fields, errors));
     let change = fields.get("set").and_then(|value| changes(value, errors));
-    Some((when, ActionSpec::Set { part: part?, change: Box::new(change?) }))
+    changed(&fields, change, errors)
 }
 
 fn ramp(node: &Node, then: &mut Vec<(Duration, PipeChange)>, errors: &mut Errors) -> Option<(When, ActionSpec)> {
     let fields = Fields::open(node, &RAMP_ENTRY, errors)?;
-    let (when, part) = (when(&fields, errors), part(&fields, errors));
-    let (first, others) = fields.get("ramp").and_then(|value| ramp::changes(value, errors))?;
-    *then = others;
-    Some((when, ActionSpec::Set { part: part?, change: Box::new(first) }))
+    let (first, others) = fields.get("ramp").and_then(|value| ramp::changes(value, errors)).unzip();
+    *then = others.unwrap_or_default();
+    changed(&fields, first, errors)
+}
+
+fn packet(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, &PACKET, errors)?;
+    let lasts = fields.form::<AboveZero<Duration>>("for", errors);
+    let parts = fields.get("packet").zip(fields.get("do"));
+    let found = parts.and_then(|(choice, action)| fault(choice, action, lasts, line(node), errors));
+    changed(&fields, found.map(of_fault), errors)
+}
+
+fn reset(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let fields = Fields::open(node, &RESET, errors)?;
+    let found = fields.get("reset").and_then(|connections| end_of_connections(connections, line(node), errors));
+    changed(&fields, found.map(of_fault), errors)
+}
+
+/// The line of an entry, by which events tell of it.
+fn line(node: &Node) -> u32 {
+    u32::try_from(node.span.line).unwrap_or(u32::MAX)
+}
+
+fn of_fault(fault: PacketFault) -> PipeChange {
+    PipeChange { faults: vec![fault], ..PipeChange::default() }
+}
+
+/// Reads when and where a change happens; none if it could not be read itself.
+fn changed(fields: &Fields<'_>, change: Option<PipeChange>, errors: &mut Errors) -> Option<(When, ActionSpec)> {
+    let (when, part) = (when(fields, errors), part(fields, errors));
+    Some((when, ActionSpec::Set { part: part?, change: Box::new(change?) }))
 }
 
 fn log(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {

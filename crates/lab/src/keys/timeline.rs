@@ -1,7 +1,10 @@
 //! The tables of the timeline's entries.
 
 use crate::decode::files::User;
-use crate::forms::{AboveZero, Command, CommandName, Filled, Maybe, OneOrMore, OrZero, Whole, Word, word_form};
+use crate::decode::variables::Environment;
+use crate::forms::{
+    AboveZero, Command, CommandName, Filled, Maybe, NodeName, OneOrMore, OrZero, Whole, Word, word_form,
+};
 use crate::keyed::{WrittenKeys, sections};
 use crate::kinds::{COMMAND_REFERENCE, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
 use crate::models::CHANGE;
@@ -97,15 +100,15 @@ sections! {
     }
 
     /// A command that must succeed before the services start.
-    pub(crate) const SETUP = "setup" {
+    pub(crate) struct SetupKeys = "setup" {
         /// The node that it runs on.
-        on = NODE_REFERENCE, required "server";
+        on: NodeName, required "server";
         /// As in the timeline.
-        run : Command, required "ip route add blackhole 10.9.0.0/16";
+        run: Command, required "ip route add blackhole 10.9.0.0/16";
         /// Its name, for messages and logs. Default: the program's.
-        as: CommandName, "schema";
+        r#as: CommandName, "schema";
         /// Its environment variables, beside the node's.
-        env = ENVIRONMENT, "{LANG: C}";
+        env: Environment, "{LANG: C}" else Vec::new();
     }
 
     /// Changes a link.

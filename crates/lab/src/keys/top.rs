@@ -6,7 +6,7 @@ use super::node::{NodeKeys, Routes};
 use super::program_faults::{FAIL_ENTRY, OOM_ENTRY, SCHEDULE_ENTRY, STARVE_ENTRY};
 use super::timeline::{
     CLOCK_ENTRY, CONTINUE, CRASH, DOWN, FLAP_ENTRY, FREEZE, HEAL, KILL, LIMIT, LOG, MOVE, PACKET, PARTITION, PAUSE,
-    RAMP_ENTRY, REBOOT, RESET, RESTART, RUN, SET, SETUP, SIGNAL, START_ENTRY, STOP_ENTRY, UP,
+    RAMP_ENTRY, REBOOT, RESET, RESTART, RUN, SET, SIGNAL, START_ENTRY, STOP_ENTRY, SetupKeys, UP,
 };
 use crate::decode::clock::Dilated;
 use crate::decode::daemons::Converged;
@@ -127,7 +127,7 @@ sections! {
         /// Where positions in degrees have their zero: the latitude and the longitude of x = y = 0. Default: the first position of a node in degrees.
         origin: OriginForm, "[48.1374, 11.5755]";
         /// Commands that must succeed before the services start, one after the other, after those of the nodes.
-        setup = Kind::list(&Kind::Section(&SETUP), 0), "[{on: server, run: createdb shop}]";
+        setup = Kind::list(&SetupKeys::KIND, 0), "[{on: server, run: createdb shop}]";
         /// How long programs have between SIGTERM and SIGKILL when they are stopped. Default: 1 s.
         stop: AboveZero<Duration>, "10 s";
         /// What happens and when. Time zero is when all services without a time are ready.
