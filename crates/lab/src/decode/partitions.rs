@@ -4,15 +4,15 @@ use super::repeats::{length, places, when};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::{AboveZero, Command, NodeName, Word};
-use crate::keys::{HEAL, IsolatesOthers, PARTITION, PARTITION_SHAPE};
+use crate::forms::{Command, NodeName};
+use crate::keyed::Keyed;
+use crate::keys::{HEAL, PARTITION_SHAPE, PartitionKeys};
 use crate::names::name_of;
 use crate::scalar::flag;
-use crate::spec::{ActionSpec, LayoutSpec, LeaderSpec, PartitionSpec, RunSpec, Shape, Side, SpanSpec, When};
+use crate::spec::{ActionSpec, LayoutSpec, LeaderSpec, PartitionSpec, RunSpec, Shape, SpanSpec, When};
 use crate::words::Words;
 use crate::yaml::{Content, Node};
 use netloom_link::PartitionKind;
-use netloom_units::Duration;
 
 /// `runs_on` is where the command runs that names a leader.
 pub(super) fn partition(
@@ -20,7 +20,7 @@ pub(super) fn partition(
     runs_on: &mut Vec<Spanned<String>>,
     errors: &mut Errors,
 ) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &PARTITION, errors)?;
+    let fields = Fields::open(node, &PartitionKeys::SECTION, errors)?;
     let mut when = when(&fields, errors);
     let spec = settings(&fields, &mut when.lasts, errors)?;
     let LayoutSpec::Leader(leader) = &spec.layout.value else {
@@ -39,7 +39,7 @@ pub(super) fn partition(
 
 /// A partition that begins when it is read.
 pub(crate) fn partition_entry(node: &Node, errors: &mut Errors) -> Option<PartitionSpec> {
-    let fields = Fields::open(node, &PARTITION, errors)?;
+    let fields = Fields::open(node, &PartitionKeys::SECTION, errors)?;
     let now = "it begins at once: leave this out";
     fields.refuse(["at", "every", "times", "until"].map(|key| (key, now)), errors);
     let mut drawn = None;
@@ -58,12 +58,8 @@ pub(crate) fn partition_entry(node: &Node, errors: &mut Errors) -> Option<Partit
 /// All of a partition but when it begins.
 fn settings(fields: &Fields<'_>, lasts: &mut Option<SpanSpec>, errors: &mut Errors) -> Option<PartitionSpec> {
     let duration = length(fields, "for", lasts, errors);
-    let isolates = fields.form::<IsolatesOthers>("others", errors).unwrap_or(false);
+    let PartitionKeys { others: isolates, direction, slow, jam: is_jam } = PartitionKeys::read_keys(fields, errors)?;
     let isolates_others = fields.get("others").filter(|_| isolates).map(|place| place.spanned(()));
-    let direction = fields.form::<Word<Side>>("direction", errors);
-    let direction = fields.get("direction").and_then(|place| direction.map(|side| place.spanned(side)));
-    let slow = fields.form::<AboveZero<Duration>>("slow", errors);
-    let is_jam = fields.form::<bool>("jam", errors).unwrap_or(false);
     if let (Some(_), Some(place)) = (fields.get("slow"), fields.get("jam").filter(|_| is_jam)) {
         errors.push(place.error("packets are either held until the end or slowed: leave out `slow`, or this"));
     }

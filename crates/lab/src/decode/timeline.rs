@@ -12,9 +12,9 @@ use super::variables::Environment;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::{AboveZero, Command, CommandName, LinkName, NodeName, OneOrMore};
+use crate::forms::{AboveZero, Command, CommandName, OneOrMore};
 use crate::keyed::Keyed;
-use crate::keys::{CUT, Condition, DOWN, LOG, MOVE, PACKET, RAMP_ENTRY, RESET, RUN, SET, SetupKeys, UP};
+use crate::keys::{CUT, Condition, DOWN, LOG, MoveKeys, PACKET, RAMP_ENTRY, RESET, RUN, SET, SetupKeys, UP};
 use crate::models::fault::{end_of_connections, fault};
 use crate::models::{ChangeError, changes};
 use crate::names::file_name;
@@ -315,14 +315,10 @@ fn up(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
 }
 
 fn moved(node: &Node, errors: &mut Errors) -> Option<(When, ActionSpec)> {
-    let fields = Fields::open(node, &MOVE, errors)?;
+    let fields = Fields::open(node, &MoveKeys::SECTION, errors)?;
     let when = once(&fields, errors);
-    let is_seen = fields.form::<bool>("carrier", errors).unwrap_or(false);
-    let carrier = fields.get("carrier").filter(|_| is_seen).map(|place| place.spanned(()));
-    let from = fields.form::<LinkName>("from", errors);
-    let to = fields.form::<LinkName>("to", errors);
-    let who = fields.form::<NodeName>("move", errors)?;
-    Some((when, ActionSpec::Move(Box::new(MoveSpec { node: who, from: from?, to: to?, carrier }))))
+    let MoveKeys { r#move: who, from, to, carrier } = MoveKeys::read_keys(&fields, errors)?;
+    Some((when, ActionSpec::Move(Box::new(MoveSpec { node: who, from, to, carrier }))))
 }
 
 pub(super) fn ready(node: &Node, errors: &mut Errors) -> Option<Ready> {

@@ -3,7 +3,8 @@
 use crate::decode::files::User;
 use crate::decode::variables::Environment;
 use crate::forms::{
-    AboveZero, Command, CommandName, Filled, Maybe, NodeName, OneOrMore, OrZero, Whole, Word, word_form,
+    AboveZero, Command, CommandName, Filled, LinkName, Maybe, NodeName, OneOrMore, OrZero, Placed, Said, Whole, Word,
+    word_form,
 };
 use crate::keyed::{WrittenKeys, sections};
 use crate::kinds::{COMMAND_REFERENCE, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
@@ -332,20 +333,20 @@ sections! {
     }
 
     /// Parts nodes: packets between them are dropped, slowed or held, whatever joins the nodes.
-    pub(crate) const PARTITION = "partition" {
+    pub(crate) struct PartitionKeys = "partition" {
         ..WHEN;
         /// Groups of nodes, or a shape. Nodes of different groups are parted, but for those that share a group. Nodes in none reach all
         /// others; a group alone is parted from all other nodes.
         partition = Kind::OneOf(&[Kind::list(&Kind::list(&NODE_OR_PATTERN, 1), 1), Kind::Section(&PARTITION_SHAPE)]), required "[[client, r1], [server]]";
         /// What holds for nodes that are not named: joined, they reach all others; isolated, each of them is parted from all others.
         /// Default: joined.
-        others: IsolatesOthers, "isolated";
+        others: IsolatesOthers, "isolated" else false;
         /// Only one direction: to, what others send to the first group; from, what the first group sends to others. Default: both.
-        direction: Word<Side>, "to";
+        direction: Placed<Word<Side>>, "to";
         /// Packets are not dropped, but held for this time, and go on in their order.
         slow: AboveZero<Duration>, "200 ms";
         /// Whether packets are not dropped, but held until the nodes are joined again, and go on in their order then. Default: false.
-        jam: bool, "true";
+        jam: bool, "true" else false;
         /// For how long. Default: until `heal`.
         for = LENGTH, "2 s";
     }
@@ -374,16 +375,16 @@ sections! {
     }
 
     /// Moves a node from one of its links to another.
-    pub(crate) const MOVE = "move" {
+    pub(crate) struct MoveKeys = "move" {
         ..AT;
         /// The node. It has an end at each link that it visits, and is at one of them at a time.
-        move = NODE_REFERENCE, required "mobile";
+        r#move: NodeName, required "mobile";
         /// The link that it leaves, which is cut at its end.
-        from = LINK_REFERENCE, required "lan1";
+        from: LinkName, required "lan1";
         /// The link that it gets to.
-        to = LINK_REFERENCE, required "lan2";
+        to: LinkName, required "lan2";
         /// Whether its interfaces lose and get their carrier, so that programs see the move. Default: false.
-        carrier: bool, "true";
+        carrier: Said, "true" else None;
     }
 
     /// Ends all partitions.

@@ -5,8 +5,8 @@ use super::network::{ADDRESSING, Addressed, LinkKeys};
 use super::node::{NodeKeys, Routes};
 use super::program_faults::{FAIL_ENTRY, OOM_ENTRY, SCHEDULE_ENTRY, STARVE_ENTRY};
 use super::timeline::{
-    CLOCK_ENTRY, CONTINUE, CRASH, DOWN, FLAP_ENTRY, FREEZE, HEAL, KILL, LIMIT, LOG, MOVE, PACKET, PARTITION, PAUSE,
-    RAMP_ENTRY, REBOOT, RESET, RESTART, RUN, SET, SIGNAL, START_ENTRY, STOP_ENTRY, SetupKeys, UP,
+    CLOCK_ENTRY, CONTINUE, CRASH, DOWN, FLAP_ENTRY, FREEZE, HEAL, KILL, LIMIT, LOG, MoveKeys, PACKET, PAUSE,
+    PartitionKeys, RAMP_ENTRY, REBOOT, RESET, RESTART, RUN, SET, SIGNAL, START_ENTRY, STOP_ENTRY, SetupKeys, UP,
 };
 use crate::decode::clock::Dilated;
 use crate::decode::daemons::Converged;
@@ -44,9 +44,9 @@ const ENTRIES: &[&Section] = &[
     &LOG,
     &DOWN,
     &UP,
-    &PARTITION,
+    &PartitionKeys::SECTION,
     &HEAL,
-    &MOVE,
+    &MoveKeys::SECTION,
     &KILL,
     &PAUSE,
     &CONTINUE,
