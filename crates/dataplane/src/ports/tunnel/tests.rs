@@ -257,8 +257,9 @@ fn frames_that_the_path_loses_are_sent_again() {
         // The longer ones go in pieces.
         ends[0].far.room.found = 576;
         let due = ends[0].far.socket.now() + 5_000_000;
-        let frames: Vec<(u64, Vec<u8>)> =
-            (0..20_u8).map(|number| (due + u64::from(number), vec![number; 60 + usize::from(number % 3) * 500])).collect();
+        let frames: Vec<(u64, Vec<u8>)> = (0..20_u8)
+            .map(|number| (due + u64::from(number), vec![number; 60 + usize::from(number % 3) * 500]))
+            .collect();
         for (due, frame) in &frames {
             assert!(ends[0].far.send(*due, frame));
         }

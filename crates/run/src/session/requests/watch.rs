@@ -29,8 +29,7 @@ impl Requests {
             let message = "the lab's services are not ready yet: lab time begins when they are".to_owned();
             return Ok(Err((ExitCode::NoSuchLab, message)));
         };
-        let started = LiveCapture::start(&context.job.plan, &capture, out, zero);
-        let (live, tap) = match started {
+        let (live, tap) = match LiveCapture::start(&context.job.plan, &capture, out, zero) {
             Ok(both) => both,
             Err(error) => return Ok(Err((ExitCode::Machine, format!("starting the capture: {error}")))),
         };
