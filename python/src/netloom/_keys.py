@@ -79,6 +79,7 @@ from .models import (
     PathCircle,
     PathFile,
     PathGaussMarkov,
+    PathGroup,
     PathManhattan,
     PathRandomWaypoint,
     PathWaypoint,
@@ -86,6 +87,7 @@ from .models import (
     PatternLoss,
     Pie,
     Pipe,
+    Position,
     Priority,
     RateSlots,
     Ready,
@@ -273,7 +275,7 @@ class NodeKeys(TypedDict, total=False):
     packets of an OpenFlow switch that its controller sends back. Of an external interface: the same of what leaves by
     it. Default: true; of an OpenFlow switch with a controller: false.
     """
-    path: Sequence[PathWaypoint] | PathWaypoints | PathCircle | PathRandomWaypoint | PathGaussMarkov | PathManhattan | PathFile | None
+    path: Sequence[PathWaypoint] | PathWaypoints | PathCircle | PathRandomWaypoint | PathGaussMarkov | PathManhattan | PathGroup | PathFile | None
     """
     The way that it goes from the beginning of the run on, instead of `position`: waypoints, between which it goes
     straight; or a map with waypoints that repeat, a circle, a generator, or a file. Before the first waypoint and
@@ -286,10 +288,10 @@ class NodeKeys(TypedDict, total=False):
     """
     port: int | None
     """The port of UDP of a tunnel, the same at both ends. Default: 29789."""
-    position: Sequence[str] | None
+    position: Sequence[str] | Position | None
     """
     Where it is, for radio media with access radio: metres to the east, to the north and above the ground (1.5 m if
-    that is left out). Default: nowhere.
+    that is left out); or a latitude and a longitude in degrees. Default: nowhere.
     """
     promiscuous: bool | None
     """
@@ -663,6 +665,11 @@ class LabKeys(TypedDict, total=False):
     What becomes of a program in virtual time that computes for long without a system call: wait until it makes one,
     however long that takes; or advance, let lab time go on meanwhile, so that the run cannot be repeated. Default:
     wait.
+    """
+    origin: Sequence[float] | None
+    """
+    Where positions in degrees have their zero: the latitude and the longitude of x = y = 0. Default: the first
+    position of a node in degrees.
     """
     precision: Literal["eco", "balanced", "exact"] | None
     """

@@ -129,6 +129,7 @@ __all__ = [
     "PathCircle",
     "PathFile",
     "PathGaussMarkov",
+    "PathGroup",
     "PathManhattan",
     "PathRandomWaypoint",
     "PathWaypoint",
@@ -137,6 +138,7 @@ __all__ = [
     "Pause",
     "Pie",
     "Pipe",
+    "Position",
     "Priority",
     "PriorityClass",
     "Querier",
@@ -3357,7 +3359,7 @@ class MediumWifi(Model):
             guard_interval: The guard interval between symbols of OFDM: 400 ns with n and ac, 800 ns, 1600 ns and 3200
                 ns with ax. Default: 800 ns.
             interferers: Neighbours' networks and other devices that send on the channel from the beginning of the run
-                on, by names. Default: none.
+                on, by names; with access dcf, too. Default: none.
             limit: How many packets wait in a category of a station at most. Default: 1000.
             long_retries: How often data is tried behind a CTS until it is dropped. Default: 4.
             longest: The longest transmission of an aggregate, at most 5.484 ms. Default: 5.484 ms.
@@ -3895,8 +3897,8 @@ class PathFile(Model):
                 and .xml (fcd); setdest of all others.
             height: The height above the ground, where the file says none. Default: 1.5 m.
             node: Whose path it is, as the file calls it. Default: the node's own name, or the only one in the file.
-            origin: The latitude and the longitude of the place with x = y = 0, in degrees. Default: the first place
-                of the file.
+            origin: The latitude and the longitude of the place with x = y = 0, in degrees. Default: the lab's
+                `origin`, else the first place of the file.
         """
         super().__init__()
         self._put("file", file)
@@ -3937,6 +3939,43 @@ class PathGaussMarkov(Model):
         self._put("speed", speed)
         self._put("height", height)
         self._put("memory", memory)
+        self._put("span", span)
+        self._put("step", step)
+
+
+class PathGroup(Model):
+    """Around a place beside another node, wherever that goes."""
+
+    def __init__(
+        self,
+        *,
+        generate: Literal["group"],
+        leader: Name,
+        radius: str,
+        height: str | None = None,
+        offset: Sequence[str] | None = None,
+        span: Time | None = None,
+        step: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            generate: Places that are drawn around one that goes with the leader of a group (reference point group
+                mobility).
+            leader: The node that leads, which has a path or a position of its own.
+            radius: How far from that place it is at most at the end of each step.
+            height: Its height above the ground. Default: that of the leader.
+            offset: Where the place is, seen from the leader: to the east and to the north. Default: where the leader
+                is.
+            span: For how long it moves; then it stands still. Default: 1 h, or as long as the lab if that takes
+                longer.
+            step: The time between two places that are drawn. Default: 10 s.
+        """
+        super().__init__()
+        self._put("generate", generate)
+        self._put("leader", leader)
+        self._put("radius", radius)
+        self._put("height", height)
+        self._put("offset", offset)
         self._put("span", span)
         self._put("step", step)
 
@@ -4151,6 +4190,28 @@ class Pipe(Model):
         self._put("schedule", schedule)
         self._put("state", state)
         self._put("tbf", tbf)
+
+
+class Position(Model):
+    """A place on Earth."""
+
+    def __init__(
+        self,
+        *,
+        latitude: float,
+        longitude: float,
+        height: str | None = None,
+    ) -> None:
+        """
+        Args:
+            latitude: The degrees to the north of the equator, -89 to 89.
+            longitude: The degrees to the east of Greenwich, -180 to 180.
+            height: The height above the ground. Default: 1.5 m.
+        """
+        super().__init__()
+        self._put("latitude", latitude)
+        self._put("longitude", longitude)
+        self._put("height", height)
 
 
 class Querier(Model):
@@ -5821,7 +5882,8 @@ class WifiFading(Model):
                 (Rayleigh).
             nakagami: The m of Nakagami's distribution, 0.5 to 100, instead: 1 is Rayleigh, less has deeper fades.
                 Default: Rayleigh.
-            speed: How fast stations move relative to each other, or what is around them. Default: 1 m/s.
+            speed: How fast everything around stations moves; how fast stations move against each other by their paths
+                comes on top. Default: 1 m/s.
         """
         super().__init__()
         self._put("line_of_sight", line_of_sight)
@@ -5847,7 +5909,8 @@ class WifiInterferer(Model):
             duty_cycle: The share of time in which it sends, above 0 %.
             burst: How long it sends at once, 100 us to 1 h; the breaks in between are drawn from the seed. Default: 2
                 ms.
-            position: Where it is. Either this, or `received`.
+            position: Where it is. With access radio either this, or `received`; with access dcf neither, since all
+                stations sense it.
             power: The power with which it sends from its position. Default: 16 dBm.
             received: The power with which it arrives at all stations, instead of a position.
             sends: What it sends: wifi, in which stations find preambles, or noise. Default: wifi.
@@ -5907,7 +5970,7 @@ class WifiStation(Model):
         *,
         antenna: Antenna | None = None,
         errors: Share | None = None,
-        position: Sequence[str] | None = None,
+        position: Sequence[str] | Position | None = None,
         power: str | None = None,
         rate: Rate | WifiRate | Literal["ideal", "arf", "aarf", "minstrel"] | None = None,
     ) -> None:
