@@ -57,7 +57,7 @@ fn two_labs_are_one_network_with_the_delay_that_is_described() {
             a $NETLOOM exec left hither -- ping -M do -s 1472 -c 3 -i 0.1 -w 9 -q 10.9.0.2
             if [ $AHEAD != 0 ]; then
                 $NETLOOM set path path loss=5%
-                a $NETLOOM exec left hither -- ping -c 200 -i 0.01 -w 30 -q 10.9.0.2 > lossy
+                a $NETLOOM exec left hither -- ping -c 200 -i 0.01 -q 10.9.0.2 > lossy
                 echo repaired=$(sed -n 's|.* \([0-9.]*\)% packet loss.*|\1|p' lossy)
                 $NETLOOM set path path loss=60%
             fi

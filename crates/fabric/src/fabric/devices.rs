@@ -155,7 +155,8 @@ impl Fabric {
     fn enter(&mut self, at: Instant, port: PortId, packet: Packet) {
         self.transit.sends(at, port, &packet);
         let Some(packet) = self.defer(at, port, packet) else { return };
-        if let Err((_, lost)) = self.inject(at, port, packet) {
+        // What waits for its instant at a radio medium waits on, also while the fabric is ahead of it.
+        if let Err((_, lost)) = self.inject_now(at, port, packet) {
             self.transit.spend(lost);
         }
     }

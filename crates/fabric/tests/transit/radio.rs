@@ -287,3 +287,27 @@ proptest! {
         assert_same(&air, &events, MS * 300);
     }
 }
+
+/// A switch sends something to its host, ahead of time, while what it sends to the medium waits: a station that sends before that comes first.
+#[test]
+fn what_waits_for_the_medium_waits_while_others_pass() {
+    let medium = MediumConfig {
+        access: Access::Ideal,
+        discipline: Discipline::AirtimeFq,
+        ..MediumConfig::new(layer(Standard::A))
+    };
+    let link = |place| LinkConfig { mode: mode(Standard::A, place), error: Probability::ZERO };
+    let spec = air(medium, &[0, 0, 1].map(link), None, None);
+    let send = |at, from, to, payload| {
+        (Instant::ZERO + Duration::from_nanos(at), Event::Send(Load(from, address(to), payload)))
+    };
+    let events = [
+        send(0, 1, 2, 1),
+        send(637, 0, 0, 1),
+        send(637, 2, 0, 2_594),
+        send(637, 0, 1, 1),
+        send(164_000, 0, 0, 1),
+        send(164_000, 1, 0, 1),
+    ];
+    assert_same(&Air(spec, Some(Duration::from_micros(854))), &events, MS * 300);
+}
