@@ -8,8 +8,8 @@ use netloom_fabric::{Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
 use netloom_link::{AirAntenna, AirConfig, AirStation, PipeConfig};
 use netloom_packet::{Packet, Pool};
 use netloom_radio::{
-    Access, AntennaPattern, Channel, Decibels, Discipline, LinkConfig, MediumConfig, Metres, Mode, Phy, PhyConfig,
-    Position, RadioConfig, RateControl, RetryLimits, Standard,
+    Access, AntennaPattern, Channel, Decibels, Discipline, Interferer, LinkConfig, MediumConfig, Metres, Mode, Phy,
+    PhyConfig, Position, RadioConfig, RateControl, RetryLimits, Source, Standard,
 };
 use netloom_testing::streams::written;
 use netloom_units::{Bytes, Duration, Instant, Probability};
@@ -181,14 +181,18 @@ impl Network for Air {
     const HAS_BOOKS: bool = false;
 
     fn fabric(&self) -> Fabric {
-        let Some(delay) = self.1 else {
-            let pipes = std::slice::from_ref(&self.0);
-            return Fabric::new(SEED, pipes).with_devices(pipes, &[]);
+        let own = std::slice::from_ref(&self.0);
+        let mut made = if let Some(delay) = self.1 {
+            let [host, port] = self.behind();
+            let pipes = [own, &link([host, port], delay)].concat();
+            let device = DeviceSpec::Switch(switch([0, port].map(PortId)));
+            Fabric::new(SEED, &pipes).with_devices(&pipes, &[device])
+        } else {
+            Fabric::new(SEED, own).with_devices(own, &[])
         };
-        let [host, port] = self.behind();
-        let pipes = [std::slice::from_ref(&self.0), &link([host, port], delay)].concat();
-        let device = DeviceSpec::Switch(switch([0, port].map(PortId)));
-        Fabric::new(SEED, &pipes).with_devices(&pipes, &[device])
+        // Interferers send from here on.
+        made.begin_counting(Instant::ZERO);
+        made
     }
 
     fn packet(&self, pool: &mut Pool, number: usize, Load(from, to, payload): &Load) -> (PortId, Packet) {
@@ -236,11 +240,26 @@ fn media() -> impl Strategy<Value = PipeSpec> {
             };
             let links: Vec<LinkConfig> = links.iter().map(link).collect();
             let (place, point) = (point / 16, point as usize % (links.len() * 2));
-            // Of every three media one has signals.
+            // Of every three media one has signals, and another one interferers.
             let radio = place.is_multiple_of(3).then(|| RadioConfig::new(5_180_000_000));
-            air(medium, &links, Some(point).filter(|point| *point < links.len()), radio)
+            let mut spec = air(medium, &links, Some(point).filter(|point| *point < links.len()), radio);
+            if let Some(own) = spec.config.air.as_mut().filter(|_| place % 3 == 1 && access == Access::Dcf) {
+                own.interferers = vec![interferer("upstairs", 300), interferer("downstairs", 4_000)];
+            }
+            spec
         },
     )
+}
+
+/// An interferer that has the medium for an eighth of the time, so many microseconds each time.
+fn interferer(name: &str, micros: u64) -> Interferer {
+    Interferer {
+        name: name.into(),
+        source: Source::Sensed,
+        has_preamble: true,
+        duty: Probability::from_parts_per_trillion(125_000_000_000).expect("an eighth"),
+        burst: Duration::from_micros(micros),
+    }
 }
 
 fn cases() -> impl Strategy<Value = (Air, Vec<(Instant, Event<Load>)>)> {
