@@ -116,7 +116,7 @@ fn each_clock_has_its_own_limit_of_the_processor() {
         [("real", Some(500), None), ("{dilation: 4}", Some(500), None), ("virtual", None, Some(cost))]
     {
         let node = quietly(clock, both);
-        assert_eq!((node.cpus.map(Cpus::thousandths), node.cpu.map(|cpu| cpu.cost)), (cpus, cpu), "{clock}");
+        assert_eq!((node.cpus.map(Cpus::thousandths), node.cpu.map(|own| own.cost)), (cpus, cpu), "{clock}");
     }
     let costs = |said: &str| quietly("virtual", said).cpu.unwrap().cost;
     assert_eq!(costs("cpu: {packet: 2 us}"), CpuCost { byte: TimePerByte::ZERO, ..cost });
