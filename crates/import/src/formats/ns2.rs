@@ -12,6 +12,7 @@ mod flows;
 mod lab;
 mod links;
 mod methods;
+mod mobile;
 mod network;
 mod objects;
 mod queues;

@@ -155,7 +155,26 @@ fn shared(wlan: &Wlan, topology: &mut Topology) -> Map {
 fn radio(wlan: &Wlan, topology: &mut Topology) -> Map {
     let range = wlan.number("range").filter(|range| *range > 0.0).unwrap_or(RANGE);
     let bits = wlan.number("bandwidth").filter(|bits| *bits > 0.0).unwrap_or(BANDWIDTH);
-    let (standard, rate) = rate(bits / 1e6);
+    let (mut settings, air) = air(range, bits / 1e6);
+    if let Some(share) = wlan.number("error").filter(|share| *share > 0.0) {
+        settings.push(entry("loss", Value::plain(format!("{} %", share.min(100.0)))));
+    }
+    let mut said = format!(
+        "a wireless network is {air}, a metre for each point of the picture, and to the north where that goes down: nodes wait for each other and \
+         collide, which they do not in CORE"
+    );
+    let delay = wlan.text("delay").unwrap_or(DELAY);
+    let jitter = wlan.text("jitter").unwrap_or("0");
+    if ![delay, jitter].iter().all(|span| ["0", "0.0"].contains(span)) {
+        said += &format!("; its delay of {delay} us (jitter {jitter} us) is not there");
+    }
+    topology.notes.add(wlan.place, said);
+    settings
+}
+
+/// The settings of a radio medium whose nodes hear each other up to a distance in metres, at about so many Mbit/s, and words for it.
+pub(super) fn air(range: f64, megabits: f64) -> (Map, String) {
+    let (standard, rate) = rate(megabits);
     // Somewhat more, so that who is exactly so far away is heard.
     let power = SENSITIVITY + AT_ONE_METRE + 10.0 * EXPONENT * libm::log10(range.max(1.0)) + 0.001;
     let medium = vec![
@@ -168,21 +187,11 @@ fn radio(wlan: &Wlan, topology: &mut Topology) -> Map {
         entry("noise_figure", Value::plain("0 dB")),
     ];
     let words = format!("heard up to {range} m");
-    let mut settings = vec![entry("medium", Value::map(medium).because(Origin { place: None, words }))];
-    if let Some(share) = wlan.number("error").filter(|share| *share > 0.0) {
-        settings.push(entry("loss", Value::plain(format!("{} %", share.min(100.0)))));
-    }
-    let mut said = format!(
-        "a wireless network is a radio medium of 802.11{standard} at {rate} Mbit/s, a metre for each point of the picture, and to the north where \
-         that goes down: nodes hear each other as far as in CORE, but wait for each other and collide"
-    );
-    let delay = wlan.text("delay").unwrap_or(DELAY);
-    let jitter = wlan.text("jitter").unwrap_or("0");
-    if ![delay, jitter].iter().all(|span| ["0", "0.0"].contains(span)) {
-        said += &format!("; its delay of {delay} us (jitter {jitter} us) is not there");
-    }
-    topology.notes.add(wlan.place, said);
-    settings
+    let settings = vec![entry("medium", Value::map(medium).because(Origin { place: None, words }))];
+    (
+        settings,
+        format!("a radio medium of 802.11{standard} at {rate} Mbit/s whose nodes hear each other up to {range} m"),
+    )
 }
 
 /// The standard and its rate that is nearest to a rate, both in Mbit/s.
@@ -206,7 +215,7 @@ fn stand(stations: &[usize], mut ways: BTreeMap<usize, Value>, topology: &mut To
 }
 
 /// A position of a lab file.
-fn metres(place: [f64; 2]) -> Value {
+pub(super) fn metres(place: [f64; 2]) -> Value {
     Value::list(place.map(|length| Value::plain(format!("{length} m"))))
 }
 
@@ -278,7 +287,7 @@ fn period(moved: &BTreeMap<usize, Way>) -> (Duration, Duration) {
 }
 
 /// A way as a lab file has it, from an instant on, and again and again if it is repeated.
-fn path(way: &Way, begin: Duration, repeat: Option<(Duration, Duration)>) -> Value {
+pub(super) fn path(way: &Way, begin: Duration, repeat: Option<(Duration, Duration)>) -> Value {
     let waypoint = |(at, place): &(Duration, [f64; 2])| {
         let at = Duration::from_nanos(begin.as_nanos().saturating_add(at.as_nanos()));
         Value::map(vec![entry("at", Value::from(at)), entry("position", metres(*place))])

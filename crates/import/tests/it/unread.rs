@@ -171,7 +171,9 @@ fn nothing_that_is_added_to_a_file_is_left_out_in_silence() {
 }
 
 /// What a line of a script of ns-2 has that only draws, traces or measures, or is noted as a whole.
-const WATCHED: [&str; 9] = [
+const WATCHED: [&str; 11] = [
+    "initial_node_pos",
+    "load_flatgrid",
     "color",
     "namtrace-all",
     "flush-trace",

@@ -7,8 +7,9 @@ use crate::source::Place;
 /// All words are read, or noted where they are.
 const ALL: usize = usize::MAX;
 /// Words of commands of the simulator, with the name of the object.
-const OF_SIMULATOR: [(&str, usize); 34] = [
+const OF_SIMULATOR: [(&str, usize); 35] = [
     ("node", 3),
+    ("node-config", ALL),
     ("delay_parse", 3),
     ("bw_parse", 3),
     ("duplex-intserv-link", ALL),
@@ -44,8 +45,10 @@ const OF_SIMULATOR: [(&str, usize); 34] = [
     ("event-group", ALL),
 ];
 /// Words of commands of everything else.
-const OF_OBJECTS: [(&str, usize); 28] = [
+const OF_OBJECTS: [(&str, usize); 30] = [
     ("set", 4),
+    ("setdest", 5),
+    ("random-motion", 3),
     ("program-agent", ALL),
     ("cost", 3),
     ("modify", ALL),

@@ -16,6 +16,9 @@ impl Network<'_, '_> {
         for end in self.links.iter().flat_map(|link| link.ends) {
             degrees[end] += 1;
         }
+        for (degree, node) in degrees.iter_mut().zip(&self.nodes) {
+            *degree += usize::from(node.radio.is_some());
+        }
         let places = self.places();
         for (number, node) in self.nodes.iter().enumerate() {
             let label = node.label.clone().unwrap_or_default();
@@ -32,6 +35,7 @@ impl Network<'_, '_> {
         topology.remarks.push("Nodes with more than one link are routers, and others hosts.".to_owned());
         self.links(&mut topology)?;
         self.addresses(&mut topology);
+        self.radios(&mut topology)?;
         self.happen(&mut topology);
         self.note_rest();
         topology.notes.extend(std::mem::take(&mut self.notes));

@@ -76,7 +76,15 @@ impl Network<'_, '_> {
             self.notes.add(place, format!("`{more}` of a LAN is not read: a LAN is a switch"));
         }
         let attributes = Attributes::default();
-        self.nodes.push(NodeOf { label: None, place, is_lan: true, addresses: Vec::new(), attributes });
+        self.nodes.push(NodeOf {
+            label: None,
+            place,
+            is_lan: true,
+            addresses: Vec::new(),
+            attributes,
+            radio: None,
+            trips: Vec::new(),
+        });
         let lan = self.nodes.len() - 1;
         let told = || Origin::at(place);
         let mut settings = vec![entry("rate", Value::from(rate).because(told()))];

@@ -68,6 +68,10 @@ impl Host for Network<'_, '_> {
                 self.notes.add(place, "`delete`: what an object has done until then stays, and what it does goes on");
                 Some(Ok(String::new()))
             }
+            "create-god" | "God" => {
+                self.watch(name.to_owned(), place);
+                Some(self.make("God", place))
+            }
             "defaultRNG" => {
                 self.watch("defaultRNG".to_owned(), place);
                 Some(Ok("0".to_owned()))
@@ -110,7 +114,9 @@ impl Host for Network<'_, '_> {
         // What Emulab's has is known here.
         self.is_emulab |= name.ends_with("tb_compat.tcl");
         if !self.scripts.contains_key(name) && self.scripts.len() < MOST_SCRIPTS {
-            let file = self.input.as_mut().and_then(|input| input.open(name));
+            // Files of other folders may have been put beside the script.
+            let beside = name.rsplit('/').next().unwrap_or(name);
+            let file = self.input.as_mut().and_then(|input| input.open(name).or_else(|| input.open(beside)));
             self.scripts.insert(name.to_owned(), file);
         }
         let Some(file) = self.scripts.get(name).copied().flatten() else {
@@ -271,6 +277,7 @@ impl Network<'_, '_> {
                 self.watch(format!("$node {method}"), place);
             }
             "set" => return Ok(plain(&mut self.nodes[node].attributes, words, place)),
+            _ if self.of_mobile(node, method, words, place) => {}
             _ => return Ok(None),
         }
         Ok(Some(String::new()))
@@ -299,6 +306,11 @@ impl Network<'_, '_> {
             }
             ("unit", [_, _, unit]) => drop(self.set_attribute(handle, "unit_", unit, place)),
             ("ranvar", [_, _, variable]) => drop(self.set_attribute(handle, "ranvar_", variable, place)),
+            ("set-dist" | "num_nodes" | "instance" | "load_flatgrid", _)
+                if ["God", "Topography"].contains(&class.as_str()) =>
+            {
+                self.watch(format!("{method} of {class}"), place);
+            }
             // Where dropped packets go, that a sink waits, and who sends for an application: nothing more is to be done.
             ("drop-target", [_, _, _]) | ("listen", _) => {}
             ("agent", _) => return Ok(Some(other.peer.clone().unwrap_or_default())),

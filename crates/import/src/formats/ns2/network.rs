@@ -1,6 +1,7 @@
 //! What a script has built so far, and what becomes of it.
 
 use super::disciplines::QueueOf;
+use super::mobile::{Configured, RadioOf, Trip};
 use super::objects::{Attributes, Object, Spell};
 use super::sources::Flows;
 use crate::files::Input;
@@ -25,6 +26,9 @@ pub(super) struct NodeOf {
     pub(super) addresses: Vec<(Option<usize>, String, Place)>,
     /// What a script sets on it.
     pub(super) attributes: Attributes,
+    /// The radio of a mobile node, and where it goes.
+    pub(super) radio: Option<RadioOf>,
+    pub(super) trips: Vec<Trip>,
 }
 
 /// A link of the script; a port of a LAN is one, too.
@@ -108,6 +112,8 @@ pub(super) struct Network<'a, 'b> {
     /// The simulation ends before anything else happens.
     pub(super) is_halted: bool,
     pub(super) made: usize,
+    /// The options of nodes that are made from now on.
+    pub(super) configured: Configured,
     pub(super) notes: Notes,
     /// The instant of the simulation; none before it begins.
     pub(super) now: Option<Duration>,

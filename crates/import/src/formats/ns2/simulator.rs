@@ -60,6 +60,10 @@ impl Network<'_, '_> {
     pub(super) fn simulator(&mut self, method: &str, words: &[String], place: Place) -> Answer {
         let known = match method {
             "node" => self.add_node(words, place)?,
+            "node-config" => {
+                self.configure(words, place);
+                String::new()
+            }
             "DelayBox" | "Tmix_DelayBox" => {
                 self.notes.add(place, format!("`$ns {method}` is a node that delays nothing"));
                 self.add_node(&words[..2], place)?
@@ -132,7 +136,8 @@ impl Network<'_, '_> {
             self.notes.add(place, format!("`$ns node {said}`: nodes get addresses of the lab"));
         }
         let attributes = Attributes::default();
-        self.nodes.push(NodeOf { label: None, place, is_lan: false, addresses: Vec::new(), attributes });
+        let (radio, trips, addresses) = (self.configured.radio(), Vec::new(), Vec::new());
+        self.nodes.push(NodeOf { label: None, place, is_lan: false, addresses, attributes, radio, trips });
         self.handle(Object::Node(self.nodes.len() - 1))
     }
 
