@@ -25,6 +25,7 @@ mod folder;
 mod follow;
 pub mod graph;
 mod index;
+pub mod joined;
 pub mod journal;
 mod logs;
 mod mahimahi;

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: The folders whose files are about nodes, commands or links of one part.
-FOLDERS = ("logs", "captures", "nodes", "cores", "files")
+#: The folders whose files are about nodes or commands of one part. Captures are put together by the program, which shows the report.
+FOLDERS = ("logs", "nodes", "cores", "files")
 #: The tables whose rows begin with the lab time in seconds.
 TABLES = ("samples.csv", "tcp.csv", "nodes.csv", "disks.csv")
 #: The members of reports that are lists with one item for each thing of the lab.
@@ -70,6 +70,7 @@ def join(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted: b
     for name in TABLES:
         _merge_table(folder, parts, name, kept)
     _merge_events(folder, parts)
+    _merge_delays(folder, parts, kept)
     _write(folder / "report.json", report)
     _write(folder / "verdict.json", report["verdict"])
     for name in ("commands", "expectations", "pipes", "tunnels"):
@@ -105,6 +106,12 @@ def _report(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted
         if rows or name in ("pipes", "losses", "switches", "commands", "expectations", "warnings"):
             merged[name] = rows
     merged["commands"].sort(key=lambda row: (row["start_ns"] is None, row["start_ns"]))
+    if journals := [report["journal"] for _, report in reports if report.get("journal")]:
+        numbers = ("packets", "bytes", "left_out_packets", "lost_packets")
+        merged["journal"] = {
+            "file": journals[0]["file"],
+            **{name: sum(one.get(name, 0) for one in journals) for name in numbers},
+        }
     merged["events"] = _events(report["events"] for _, report in reports)
     lost = [part for part in parts if part.lost is not None]
     merged["verdict"] = joined_verdict(lost, [(part, report["verdict"]) for part, report in reports])
@@ -282,6 +289,18 @@ def _merge_events(folder: Path, parts: Sequence[PartResults]) -> None:
             events.append((key, json.dumps({**event, "machine": part.machine}, separators=(",", ":"))))
     events.sort(key=lambda event: event[0])
     (folder / "events.jsonl").write_text("".join(f"{line}\n" for _, line in events), encoding="utf-8")
+
+
+def _merge_delays(folder: Path, parts: Sequence[PartResults], kept: set[tuple[str, ...]]) -> None:
+    """Puts the delays of all directions side by side, each from the part that describes it."""
+    rows: list[Any] = []
+    for part in parts:
+        path = folder / "parts" / part.machine / "delays.json"
+        if path.exists():
+            found = json.loads(path.read_bytes())
+            rows += [row for row in found if (part.machine, *direction(row)) in kept]
+    if rows:
+        _write(folder / "delays.json", rows)
 
 
 def _write(path: Path, document: Any) -> None:

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,8 @@ exec 3<&0 </dev/null
 """
 #: How much of what a part says is passed on, in bytes.
 LONGEST = 10_000
+#: A part that nobody has looked after for so long is ended, in seconds: whoever asked is cut off, and Ray hears of that later.
+DESERTED = 20.0
 #: How much of a log is passed on at once, in bytes.
 LOG_AT_ONCE = 1 << 20
 
@@ -48,6 +51,8 @@ class Player:
         self._process: subprocess.Popen[bytes] | None = None
         self._parent = os.getppid()
         self._programs = _ray_programs.Programs()
+        self._looked: float | None = None
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def here(self, first: int, count: int) -> dict[str, Any]:
         """What this machine is: its clock, and whether so many ports of UDP from `first` on are free."""
@@ -76,10 +81,19 @@ class Player:
 
     def look(self) -> dict[str, Any]:
         """How far the part is: `begin` and `end`, whether it has come there; `code`, if it has ended. `is_orphan`: the node of Ray has died."""
+        self._looked = time.monotonic()
         gate = self._home / "gate"
         code = None if self._process is None else self._process.poll()
         reached = {step: (gate / f"{step}.ready").exists() for step in ("begin", "end")}
         return {**reached, "code": code, "is_orphan": os.getppid() != self._parent}
+
+    def _watch(self) -> None:
+        """Ends the part if nobody looks after it any more. Its files stay for as long as the actor."""
+        while self._looked is None or time.monotonic() - self._looked < DESERTED:
+            time.sleep(1)
+        self.end()
+        time.sleep(DESERTED)
+        self.end(kill=True)
 
     def open(self, step: str, at_ns: int) -> None:
         """Lets the part take a step at this instant of this machine's clock."""

@@ -77,7 +77,7 @@ fn judged_all_the_same(failure: &Failure) -> Option<&Report> {
 
 fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {
     if let Some(folder) = &args.machines.played {
-        return cluster::played(folder).map(Box::new);
+        return cluster::played(folder, args).map(Box::new);
     }
     let attached = gdb::attached(args)?;
     let overrides = attached.as_ref().map_or(&args.overrides, |attached| &attached.overrides);

@@ -3,11 +3,11 @@
 
 use crate::args::RunArgs;
 use crate::commands::cluster::{Spread, without_cluster};
-use crate::commands::{Failure, python};
+use crate::commands::{Failure, lab_file, python};
 use netloom_judge::{ExitCode, Report};
-use netloom_results::render;
+use netloom_results::{Folder, graph, joined, page, render};
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -16,6 +16,9 @@ use std::path::Path;
 const REPORT: &str = "report.json";
 /// The file with what is printed.
 const SUMMARY: &str = "summary.txt";
+/// The lab file of the whole, and where results come from.
+const LAB: &str = "lab.yaml";
+const PROVENANCE: &str = "provenance.json";
 /// The longest report that is read, in bytes.
 const LONGEST: u64 = 1 << 30;
 
@@ -66,14 +69,52 @@ pub(super) fn read<T: DeserializeOwned>(folder: &Path) -> Result<T, Failure> {
     serde_json::from_reader(BufReader::new(file).take(LONGEST)).map_err(|error| wrong(error.to_string()))
 }
 
-/// Returns the report in the results folder of a run that was played elsewhere, and writes its summary there.
-pub(super) fn played(folder: &Path) -> Result<Report, Failure> {
+/// Returns the report in the results folder of a run that was played elsewhere, and completes the folder: with what all parts have recorded, what
+/// the whole lab is, what is printed, and the page.
+pub(super) fn played(folder: &Path, args: &RunArgs) -> Result<Report, Failure> {
+    let journal = joined::join(folder)?;
+    write_origin(folder, args)?;
+    let mut document: Value = read(folder)?;
+    if let Some(journal) = journal {
+        document["journal"] = json!(journal);
+    }
+    if !args.no_report {
+        document["page"] = json!(page::FILE);
+    }
+    put(&folder.join(REPORT), format!("{document:#}\n"))?;
     let report: Report = read(folder)?;
-    let summary = folder.join(SUMMARY);
-    let text = anstream::adapter::strip_str(&render::report(&report)).to_string();
-    fs::write(&summary, text)
-        .map_err(|error| Failure::new(ExitCode::Results, format!("writing {}: {error}", summary.display())))?;
+    put(&folder.join(SUMMARY), anstream::adapter::strip_str(&render::report(&report)).to_string())?;
+    if !args.no_report {
+        page::write(folder)?;
+    }
     Failure::unless_good(report)
+}
+
+/// Writes the plan of the whole lab, its picture, and where the results come from: as the first part says it of its machine.
+fn write_origin(folder: &Path, args: &RunArgs) -> Result<(), Failure> {
+    let text = netloom_lab::read(&folder.join(LAB)).map_err(|error| Failure::new(ExitCode::Results, error))?;
+    let lab = netloom_lab::parse(&text, &args.file.to_string_lossy()).map_err(|found| lab_file::refused(&found))?;
+    let plan = lab.plan;
+    let results = Folder::existing(folder.to_owned())?;
+    results.write_json("plan.json", &plan.description())?;
+    graph::write_picture(&results, &plan)?;
+    let part = |place: &Path| fs::read(place.join(PROVENANCE)).ok();
+    let parts = fs::read_dir(folder.join("parts")).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut parts: Vec<_> = parts.collect();
+    parts.sort();
+    let first = parts.iter().find_map(|place| serde_json::from_slice::<Value>(&part(place)?).ok());
+    if let Some(mut provenance) = first {
+        provenance["lab"] = json!(plan.name);
+        provenance["lab_file"] = json!(std::path::absolute(&args.file).unwrap_or_else(|_| args.file.clone()));
+        provenance["command_line"] = json!(std::env::args().collect::<Vec<_>>());
+        put(&folder.join(PROVENANCE), format!("{provenance:#}\n"))?;
+    }
+    Ok(())
+}
+
+fn put(path: &Path, text: String) -> Result<(), Failure> {
+    fs::write(path, text)
+        .map_err(|error| Failure::new(ExitCode::Results, format!("writing {}: {error}", path.display())))
 }
 
 #[cfg(test)]
