@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -151,14 +152,26 @@ if [ -n "$KILL" ]; then
     until grep -q "time zero" said; do kill -0 $run; sleep 0.1; done
     sleep 1
     date +%s.%N >killed
-    for pid in $(pgrep ray::Player); do [ "$(ip netns identify $pid)" != b ] || kill -9 $pid; done
-    until grep -q "is lost" said; do kill -0 $run; sleep 0.02; done
+    there() { for pid in $(pgrep -x "$1" || pgrep "$1"); do [ "$(ip netns identify $pid)" != b ] || echo $pid; done; }
+    case $KILL in
+    agent) kill -9 $(there ray::Player) ;;
+    stopped) kill -STOP $(there ray::Player); (sleep 5; kill -CONT $(there ray::Player)) & ;;
+    node) kill -9 $(there raylet) ;;
+    cut) ip -n b link set vb down ;;
+    asker) kill -9 $run ;;
+    down) "$PROGRAM" exec far db -- echo on db >execd 2>&1; "$PROGRAM" logs far server >>execd 2>&1; "$PROGRAM" down far >>execd 2>&1 ;;
+    esac
+    until grep -q "is lost" said || [ $KILL = asker ] || [ $KILL = down ]; do kill -0 $run; sleep 0.02; done
     date +%s.%N >told
 fi
 code=0
 wait $run || code=$?
-sleep 1
-ls "$TMPDIR" >left
+date +%s.%N >ended
+for i in $(seq 400); do pgrep -f -- "--gate" >gates || break; sleep 0.1; done
+date +%s.%N >gone
+# The machine that is cut off has the files of its part until Ray gives up there.
+for i in $(seq 50); do ls "$TMPDIR" >left; grep -q netloom left || break; [ "$KILL" != cut ] || break; sleep 0.1; done
+cat gates >>left
 exit $code
 """
 
@@ -172,6 +185,8 @@ timeline:
   - {on: db, run: "sh -c 'echo hello; sleep 100'", as: server, ready: {pause: 1 s}}
   - {on: web, run: ping -c 3 -i 0.2 db, as: ping}
   - {on: db, run: ping -c 3 -i 0.2 web, as: pong}
+capture: [line]
+journal: all
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 """
 
@@ -226,11 +241,41 @@ def test_one_lab_over_two_machines_has_one_verdict(tmp_path: Path) -> None:
     zeros = [json.loads(line) for line in (results / "events.jsonl").read_text().splitlines()]
     assert [event["machine"] for event in zeros if event["event"] == "time zero"] == ["a", "b"]
     assert not [name for name in (tmp_path / "left").read_text().split() if name.startswith("netloom")]
+    # Each packet enters at one end and leaves at the other, as in one piece: 20 ms later, by clocks that are some milliseconds apart.
+    names, packets = _packets(results / "captures" / "line.pcapng")
+    assert names == ["web:eth0", "db:eth0"]
+    passed = {0: [at for place, at in packets if place == 0], 1: [at for place, at in packets if place == 1]}
+    assert len(passed[0]) == len(passed[1]) and len(packets) >= 24
+    assert [at for _, at in packets] == sorted(at for _, at in packets)
+    assert (
+        2 * report["journal"]["packets"] == len(packets) == 2 * sum(row["departed_packets"] for row in report["pipes"])
+    )
+    assert (results / "report.html").exists() and "<svg" in (results / "lab.svg").read_text()
+    plan = json.loads((results / "plan.json").read_text())
+    assert [node["name"] for node in plan["nodes"]] == ["web", "db"]
+    provenance = json.loads((results / "provenance.json").read_text())
+    assert provenance["lab"] == "far" and "verdict: as described" in (results / "summary.txt").read_text()
 
 
-@pytest.mark.parametrize("more", ["", "--on-loss continue"])
-def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, more: str) -> None:
-    done = _machines(tmp_path, "8 s", more, kill="1")
+def _packets(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
+    """The names of the interfaces of a capture; the interface of each packet and its instant."""
+    data, names, packets = file.read_bytes(), [], []
+    while data:
+        kind, length = struct.unpack("<II", data[:8])
+        if kind == 1:
+            names.append(data[20 : 20 + struct.unpack("<H", data[18:20])[0]].decode())
+        elif kind == 6:
+            place, high, low = struct.unpack("<III", data[8:20])
+            packets.append((place, high << 32 | low))
+        data = data[length:]
+    return names, packets
+
+
+@pytest.mark.parametrize(
+    "kill, more", [("agent", ""), ("agent", "--on-loss continue"), ("node", ""), ("cut", ""), ("stopped", "")]
+)
+def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, kill: str, more: str) -> None:
+    done = _machines(tmp_path, "8 s", more, kill)
     said = (tmp_path / "said").read_text()
     assert done.returncode == 5, done.stderr + said
     assert "machine b (10.99.0.2; nodes db) is lost" in said
@@ -239,7 +284,29 @@ def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, more: str) -
     report = json.loads((results / "report.json").read_text())
     assert report["verdict"]["findings"][0]["subject"] == "machine b"
     assert (report["duration_ns"] == 8_000_000_000) == bool(more)
+    assert report["verdict"]["as_described"] is False
+    left = (tmp_path / "left").read_text().split()
+    assert (kill == "cut" or not [name for name in left if name.startswith("netloom")]) and not (
+        tmp_path / "gates"
+    ).read_text()
+
+
+def test_a_run_is_worked_with_as_one_on_one_machine(tmp_path: Path) -> None:
+    done = _machines(tmp_path, "60 s", kill="down")
+    assert done.returncode == 130, done.stderr + (tmp_path / "said").read_text()
+    execd = (tmp_path / "execd").read_text()
+    assert execd.startswith("on db\n") and "server on db | hello" in execd, execd
+    [results] = (tmp_path / "results" / "far").glob("2*")
+    assert json.loads((results / "report.json").read_text())["interrupted"] is True
+    assert not list((tmp_path / "xdg" / "netloom").iterdir())
+
+
+def test_nothing_is_left_of_a_run_whose_asker_was_killed(tmp_path: Path) -> None:
+    done = _machines(tmp_path, "60 s", kill="asker")
+    assert done.returncode == 137, done.stderr
     assert not [name for name in (tmp_path / "left").read_text().split() if name.startswith("netloom")]
+    assert not (tmp_path / "gates").read_text()
+    assert float((tmp_path / "gone").read_text()) - float((tmp_path / "killed").read_text()) < 5
 
 
 #: What a user does with a lab that is up over both machines, from the first one.

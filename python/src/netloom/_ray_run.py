@@ -1,7 +1,7 @@
-"""Runs a lab over the machines of a cluster of Ray: `netloom run --on` becomes this.
+"""Plays a lab over the machines of a cluster of Ray.
 
-The program divides the lab (`netloom split`), an actor of `_ray_part` plays each part on its machine, and `_parts` joins their results. Then this
-becomes the program again, which shows the report as after any run.
+The program divides the lab (`netloom split`), an actor of `_ray_part` plays each part on its machine, and `_parts` joins their results. Then
+the program shows the report as after any run.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import json
 import os
 import secrets
 import shutil
-import signal
-import sys
 import tarfile
 import tempfile
 import time
@@ -22,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from . import _parts, _program, _ray, _ray_part, _ray_programs, _ray_worker
-from ._errors import NetloomError, ProgramError
+from ._errors import NetloomError
 from ._parts import PartResults
-from ._progress import progress_writer
 from ._ray_worker import Lab, Part
 
 #: How often machines are asked, in seconds.
@@ -55,35 +52,6 @@ class Machine:
     @property
     def is_active(self) -> bool:
         return self.part.lost is None and self.state.get("code") is None
-
-
-def main(order: str) -> int:
-    """Runs a lab on a cluster.
-
-    Args:
-        order: An object in JSON: `file`, `text` (the path of its text), `lab` (its name), `files` (those that it names), `on` (`ray`, or the
-            address of a cluster), `machines` (how many, or null), `path_ns`, `port`, `is_plain`, `continues` (when a machine is lost), `results`,
-            `kernel`, `options` (those of each part), `quiet`, `then` (the arguments of the program that shows the report).
-    """
-    asked = json.loads(order)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    tell = progress_writer(not asked["quiet"])
-    try:
-        ray = _ray.ray_itself()
-        _ray.connect(ray, None if asked["on"] == "ray" else asked["on"])
-        folder = Run(ray, asked, tell).play()
-    except ProgramError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.code or 1
-    except (NetloomError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 8
-    except KeyboardInterrupt:
-        print("interrupted before the lab was there", file=sys.stderr)
-        return 130
-    ray.shutdown()
-    program = _program.program()
-    os.execv(program, [program, *asked["then"], "--played", str(folder)])
 
 
 class Run:
@@ -397,10 +365,3 @@ def _unpack(archive: bytes, parts: Path, name: str, machine: str) -> None:
         else:
             packed.extractall(parts)
     (parts / os.path.basename(name)).rename(parts / machine)
-
-
-if __name__ == "__main__":
-    # Ray's own threads would keep a process that has nothing more to do.
-    code = main(sys.argv[1])
-    sys.stdout.flush()
-    os._exit(code)

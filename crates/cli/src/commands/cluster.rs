@@ -3,10 +3,11 @@
 use super::{Failure, lab_file};
 use crate::args::{Division, OnLoss, Overrides};
 use clap::ValueEnum;
+use netloom_host::runtime::{RuntimeDir, RuntimeError};
 use netloom_judge::ExitCode;
 use netloom_lab::{Clock, Shards};
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A lab whose parts are on the machines of a cluster.
@@ -28,15 +29,19 @@ pub(super) struct Spread<'a> {
 }
 
 impl Spread<'_> {
-    /// Returns what Python is to do, as `_ray_run` has it, and the name of the lab.
-    pub(super) fn order(&self) -> Result<(Map<String, Value>, String), Failure> {
+    /// Returns what Python is to do, as its module `_served` has it. From here on, this process holds the runtime folder of the lab, and so will
+    /// the program that it becomes.
+    pub(super) fn order(&self) -> Result<Map<String, Value>, Failure> {
         let loaded = lab_file::load(self.file, &self.overrides.foreign, None)?;
         let plan = &loaded.lab.plan;
         if plan.clock != Clock::Real {
             let why = "--on: a lab runs over several machines in real time only";
             return Err(Failure::new(ExitCode::LabFile, why));
         }
+        let (runtime, lock) = runtime_folder(&plan.name)?;
         let order = json!({
+            "runtime": runtime,
+            "lock": lock,
             "file": self.file,
             "text": self.overrides.foreign.as_played.as_deref().unwrap_or(self.file),
             "lab": plan.name,
@@ -53,7 +58,7 @@ impl Spread<'_> {
             "quiet": self.quiet,
         });
         let Value::Object(order) = order else { unreachable!("it is written as an object") };
-        Ok((order, plan.name.clone()))
+        Ok(order)
     }
 
     /// The options with which each part runs.
@@ -69,6 +74,15 @@ impl Spread<'_> {
         let given = [("--seed", seed), ("--precision", precision), ("--shards", shards), ("--wall-limit", limit)];
         given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
     }
+}
+
+/// The runtime folder of the lab, and the number of the descriptor that locks it.
+fn runtime_folder(lab: &str) -> Result<(PathBuf, i32), Failure> {
+    let held = RuntimeDir::acquire(lab).and_then(|folder| Ok(folder.hand_over()?));
+    held.map_err(|error| {
+        let is_up = matches!(error, RuntimeError::AlreadyUp { .. });
+        Failure::new(if is_up { ExitCode::NoSuchLab } else { ExitCode::Machine }, error.to_string())
+    })
 }
 
 /// The arguments of this command without those that say where runs are played.

@@ -6,7 +6,7 @@ use crate::args::UpArgs;
 use crate::progress::Progress;
 use crate::talk;
 use netloom_control::find;
-use netloom_host::runtime::{RuntimeDir, RuntimeError, control_socket};
+use netloom_host::runtime::control_socket;
 use netloom_host::signals::Signals;
 use netloom_judge::ExitCode;
 use netloom_lab::{Clock, Stack};
@@ -57,18 +57,12 @@ fn spread(args: &UpArgs, on: &str) -> Failure {
     let quiet = args.quiet || args.json;
     let (file, overrides, division) = (&args.file, &args.overrides, &args.machines.division);
     let spread = Spread { file, overrides, division, results: &args.results, wall_limit: None, on, quiet };
-    let (mut order, lab) = match spread.order() {
+    let mut order = match spread.order() {
         Ok(order) => order,
         Err(failure) => return failure,
     };
-    let held = RuntimeDir::acquire(&lab).and_then(|folder| Ok(folder.hand_over()?));
-    let (folder, lock) = match held {
-        Ok(held) => held,
-        Err(error @ RuntimeError::AlreadyUp { .. }) => return Failure::new(ExitCode::NoSuchLab, error.to_string()),
-        Err(error) => return Failure::new(ExitCode::Machine, error.to_string()),
-    };
-    let more = json!({ "runtime": folder, "lock": lock, "parent": args.parent, "json": args.json });
-    order.extend(more.as_object().cloned().unwrap_or_default());
+    order.insert("parent".into(), json!(args.parent));
+    order.insert("json".into(), json!(args.json));
     python::become_module("netloom._ray_up", &[json!(order).to_string().into()], "labs on Ray need")
 }
 

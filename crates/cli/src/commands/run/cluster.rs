@@ -33,12 +33,12 @@ pub(super) fn play(args: &RunArgs, on: &str) -> Failure {
         on,
         quiet: args.quiet || args.json,
     };
-    let (mut order, _) = match spread.order() {
+    let mut order = match spread.order() {
         Ok(order) => order,
         Err(failure) => return failure,
     };
     order.insert("then".into(), json!(then(std::env::args().skip(1))));
-    python::become_module("netloom._ray_run", &[json!(order).to_string().into()], "runs on Ray need")
+    python::become_module("netloom._served", &[json!(order).to_string().into()], "runs on Ray need")
 }
 
 /// The arguments of the command that shows the report: those of this one, but for what says where and how parts are played.
