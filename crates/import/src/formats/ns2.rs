@@ -18,6 +18,7 @@ mod objects;
 mod queues;
 mod simulator;
 mod sources;
+mod stations;
 mod traffic;
 mod units;
 

@@ -4,6 +4,7 @@
 //! medium has this distance.
 
 use super::network::{MOST, Network, NodeOf};
+use super::stations::{Configured, RadioOf, Trip};
 use super::units::bandwidth;
 use crate::formats::wlan;
 use crate::source::{Place, Read};
@@ -43,38 +44,6 @@ const USUAL: [(&str, &str, f64); 4] = [
 /// The height of antennas in metres.
 const HEIGHT: f64 = 1.5;
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
-
-/// Where a mobile node goes.
-#[derive(Clone, Debug)]
-pub(super) struct Trip {
-    at: Duration,
-    to: [f64; 2],
-    speed: f64,
-}
-
-/// The radio of a node: the name of its channel, its queue and its path loss.
-#[derive(Clone, Debug)]
-pub(super) struct RadioOf {
-    channel: String,
-    loss: String,
-    queue: Option<u32>,
-}
-
-/// The options that a script has configured for nodes that are made from now on.
-#[derive(Debug, Default)]
-pub(super) struct Configured {
-    options: BTreeMap<String, String>,
-}
-
-impl Configured {
-    /// The radio of a node that is made now, if it has one.
-    pub(super) fn radio(&self) -> Option<RadioOf> {
-        let option = |name: &str| self.options.get(name).filter(|said| !said.is_empty());
-        let channel = option("-channel").or_else(|| option("-channelType"))?.clone();
-        let loss = option("-propType").cloned().unwrap_or_default();
-        Some(RadioOf { channel, loss, queue: option("-ifqLen").and_then(|length| length.parse().ok()) })
-    }
-}
 
 impl Network<'_, '_> {
     /// `$ns node-config -OPTION VALUE ...`

@@ -1,9 +1,9 @@
 //! What a script has built so far, and what becomes of it.
 
 use super::disciplines::QueueOf;
-use super::mobile::{Configured, RadioOf, Trip};
 use super::objects::{Attributes, Object, Spell};
 use super::sources::Flows;
+use super::stations::{Configured, RadioOf, Trip};
 use crate::files::Input;
 use crate::notes::Notes;
 use crate::source::Place;
