@@ -133,7 +133,7 @@ fn stations_that_hear_one_another_share_the_rest() {
             let mut medium = shared(percent, rts_above);
             let mut dropped = 0;
             common::saturate(&mut medium, senders, SIZE, 10, end, |outcome| {
-                dropped += u32::from(outcome.dropped.is_some())
+                dropped += u32::from(outcome.dropped.is_some());
             });
             let share = throughput(&medium, end) / alone(senders) / (1.0 - percent as f64 / 100.0);
             assert!((0.8..1.0).contains(&share), "{senders} senders, {percent} %: {share} of what is left");

@@ -260,13 +260,13 @@ fn frames_that_the_path_loses_are_sent_again() {
         let frames: Vec<(u64, Vec<u8>)> = (0..20_u8)
             .map(|number| (due + u64::from(number), vec![number; 60 + usize::from(number % 3) * 500]))
             .collect();
-        for (due, frame) in &frames {
-            assert!(ends[0].far.send(*due, frame));
+        for (instant, frame) in &frames {
+            assert!(ends[0].far.send(*instant, frame));
         }
         ends[0].far.socket.flush();
         let mut got = Vec::new();
         let mut datagrams = 0;
-        // Each third datagram is lost, and the last one, of 26 in all: seven frames of 60 bytes, and two or three pieces of each other one.
+        // Each third datagram is lost, and the last one.
         let sent = frames.iter().map(|(_, frame)| frame.len().div_ceil(500).max(1)).sum::<usize>();
         while datagrams < sent {
             let TunnelEnd { far, inbox } = &mut ends[1];
@@ -286,8 +286,7 @@ fn frames_that_the_path_loses_are_sent_again() {
             for place in [1, 0] {
                 let far = &mut ends[place].far;
                 far.speak(far.socket.now());
-                let frames = come(&mut ends[1 - place]);
-                got.extend(frames);
+                got.extend(come(&mut ends[1 - place]));
             }
         }
         got.sort();

@@ -4,7 +4,7 @@
 //! medium has this distance.
 
 use super::network::{MOST, Network, NodeOf};
-use super::stations::{Configured, RadioOf, Trip};
+use super::stations::{Configured, Trip};
 use super::units::bandwidth;
 use crate::formats::wlan;
 use crate::source::{Place, Read};

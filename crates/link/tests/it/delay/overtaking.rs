@@ -232,9 +232,9 @@ fn what_overtakes_all_enters_at_the_instant_at_which_it_leaves() {
     let (mut pool, mut drop_log) = (Pool::default(), DropLog::new());
     let mut pipe =
         Pipe::new(&PipeConfig { delay: DelayConfig::from(ms(1)), ..PipeConfig::default() }, ms(0), Seed::new(1));
-    let mut push = |pipe: &mut Pipe, at: Duration, index| {
-        pipe.push(Instant::ZERO + at, Load::Plain(100).packet(&mut pool, index), &mut drop_log);
-        pipe.is_head_instant()
+    let mut push = |into: &mut Pipe, at: Duration, index| {
+        into.push(Instant::ZERO + at, Load::Plain(100).packet(&mut pool, index), &mut drop_log);
+        into.is_head_instant()
     };
     assert!(!push(&mut pipe, ms(0), 0));
     let chance = ChanceConfig { probability: Probability::ONE, ..ChanceConfig::default() };
@@ -242,8 +242,7 @@ fn what_overtakes_all_enters_at_the_instant_at_which_it_leaves() {
     pipe.change(Instant::ZERO, &PipeChange { reorder, ..PipeChange::default() }, &mut DropLog::new());
     assert!(push(&mut pipe, Duration::from_micros(500), 1));
     // One that is due at the same instant and was sent before leaves before.
-    let mut drop_log = DropLog::new();
-    assert_eq!(number(&pipe.pop(Instant::ZERO + ms(1), &mut drop_log).expect("the second").packet), 1);
+    assert_eq!(number(&pipe.pop(Instant::ZERO + ms(1), &mut DropLog::new()).expect("the second").packet), 1);
     assert!(!pipe.is_head_instant());
     assert!(!push(&mut pipe, ms(1), 2));
 }
