@@ -62,8 +62,9 @@ pub(super) struct FarEnd {
     greeted: u64,
     next_question: u64,
     questions: u64,
-    /// How many frames were sent in this life of the far end.
+    /// How many frames were sent in this life of the far end, and when it is to hear that; never, if it has heard.
     frames: u64,
+    says_at: u64,
     pub(super) path: Path,
     pub(super) numbers: Numbers,
     /// Its frames that came in part.
@@ -111,6 +112,7 @@ impl FarEnd {
             next_question: 0,
             questions: 0,
             frames: 0,
+            says_at: u64::MAX,
             path: Path::default(),
             numbers: Numbers::default(),
             joining: Joining::default(),
@@ -188,7 +190,7 @@ impl FarEnd {
 
     /// When there is something to say next.
     pub(super) fn next(&self) -> u64 {
-        self.next_question.min(self.missing.asks_at())
+        self.next_question.min(self.missing.asks_at()).min(self.says_at)
     }
 
     /// Greets it, and asks it for the time and for what has not come, as far as that is due.
@@ -196,9 +198,10 @@ impl FarEnd {
         if now >= self.missing.asks_at() {
             self.ask_again(now);
         }
-        if now < self.next_question {
+        if now < self.next_question.min(self.says_at) {
             return;
         }
+        self.says_at = u64::MAX;
         let is_alone = self.greeting.is_none() || !self.knows_us || self.is_silent(now) || self.has_left;
         if is_alone && now >= self.greeted + GREETED_EVERY {
             let token = self.candidate.unwrap_or_else(|| self.token());

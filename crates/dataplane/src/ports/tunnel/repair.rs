@@ -1,6 +1,7 @@
 //! Frames that the path lost: the far end asks for them, and this end sends them again.
 //!
-//! Frames are numbered, so an end sees by the next one, or by how many the far end says to have sent, which have not come. It waits a little
+//! Frames are numbered, so an end sees by the next one, or by how many the far end says to have sent, which have not come. Whoever sends says so
+//! as soon as no frame follows for a while. The other end waits a little
 //! for those that were only overtaken, and asks then. A frame is asked for a few times, a round trip apart, and given up when it would be lost
 //! to the far end's count, too. Whoever is asked has the last frames that it sent; what it has no more is lost.
 //!
@@ -13,9 +14,11 @@ use std::collections::VecDeque;
 const KEPT: usize = 8_192;
 const KEPT_BYTES: usize = 16 << 20;
 /// How often a frame is asked for, and sent again, at most.
-const TIMES: u8 = 3;
+const TIMES: u8 = 5;
 /// The time within which frames overtake one another on most paths, in nanoseconds.
 pub(super) const OVERTAKES: u64 = 200_000;
+/// Whoever has sent a frame says how many there were, if none follows for so long.
+pub(super) const SAID_AFTER: u64 = 500_000;
 /// Who does not know the round trip asks again after this.
 const ASKED_AFTER: u64 = 1_000_000;
 /// A frame is given up when it is missing for so long.

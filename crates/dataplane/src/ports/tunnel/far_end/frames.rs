@@ -2,7 +2,7 @@
 
 use super::super::message::{Message, PIECE, between};
 use super::super::pieces::{Piece, cut};
-use super::super::repair::named;
+use super::super::repair::{SAID_AFTER, named};
 use super::{Come, FarEnd};
 
 impl FarEnd {
@@ -17,6 +17,7 @@ impl FarEnd {
         self.kept.keep(number, due, frame);
         self.heard_of.cut += u64::from(is_cut);
         (self.frames, self.heard_of.sent) = (self.frames + 1, self.heard_of.sent + 1);
+        self.says_at = self.socket.now() + SAID_AFTER;
         true
     }
 
