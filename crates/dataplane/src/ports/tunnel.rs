@@ -56,7 +56,7 @@ const TURNS: usize = 64;
 const FARTHEST: u64 = 10_000_000_000;
 /// What is sent ahead is so much earlier than three ways over the path at most: that of a frame, that of a request for it if it was lost, and
 /// that of the frame once more. It is not earlier than the second.
-const SPARE: u64 = 300_000 + repair::OVERTAKES;
+const SPARE: u64 = 300_000 + repair::OVERTAKES + repair::SAID_AFTER;
 const MOST_AHEAD: u64 = 2_000_000_000;
 /// Bytes that are given to the kernel at once, about.
 const PORTION: usize = 512 << 10;
