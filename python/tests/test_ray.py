@@ -167,7 +167,7 @@ fi
 code=0
 wait $run || code=$?
 date +%s.%N >ended
-for i in $(seq 400); do pgrep -f -- "--gate" >gates || break; sleep 0.1; done
+for i in $(seq 400); do pgrep -f -- "[-]-gate" >gates || break; sleep 0.1; done
 date +%s.%N >gone
 # The machine that is cut off has the files of its part until Ray gives up there.
 for i in $(seq 50); do ls "$TMPDIR" >left; grep -q netloom left || break; [ "$KILL" != cut ] || break; sleep 0.1; done
