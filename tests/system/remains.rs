@@ -69,18 +69,20 @@ pub(crate) fn end(folder: &Path, longest: Duration) -> bool {
     true
 }
 
-/// Signals the processes of a folder until all have ended; false if they have not in time.
+/// Signals the processes of a folder until all have ended; false if they have not in time, which begins when the first of them has its signal:
+/// to look for them takes long on a busy machine.
 fn is_ended(folder: &Path, longest: Duration, mut signal: impl FnMut(&[i32], i32)) -> bool {
-    let begun = Instant::now();
+    let mut begun: Option<Instant> = None;
     loop {
         let left = processes_of(folder);
         if left.is_empty() {
             return true;
         }
-        if begun.elapsed() > longest {
+        if begun.is_some_and(|first| first.elapsed() > longest) {
             return false;
         }
         left.iter().for_each(|pid| signal(&left, *pid));
+        begun.get_or_insert_with(Instant::now);
         sleep(Duration::from_millis(20));
     }
 }
