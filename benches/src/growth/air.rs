@@ -80,15 +80,19 @@ fn simulated(settings: &Settings) -> Result<Row, String> {
     Ok(Row::number(what, "", samples.collect::<Result<_, String>>()?)?.goal(Goal::AtLeast(FRAMES)))
 }
 
-/// Nodes that walk about in real time, of which two exchange a packet now and then.
+/// Nodes that walk about in real time on two channels, of which two exchange a packet now and then.
 pub(super) fn walking(settings: &Settings) -> Result<Vec<Row>, String> {
     let names: Vec<String> = (0..WALKERS).map(|node| format!("w{node}")).collect();
-    let walk = "path: {generate: random-waypoint, area: [[0 m, 0 m], [500 m, 500 m]], speed: [1 m/s, 2 m/s]}";
-    let nodes: String = names.iter().map(|name| format!("  {name}: {{{walk}}}\n")).collect();
-    let medium = "{kind: wifi, standard: g, channel: 6, access: radio}";
-    let ends = names.join(", ");
-    let lab =
-        Lab::up(settings, "walking", &format!("nodes:\n{nodes}links:\n  air: {{ends: [{ends}], medium: {medium}}}\n"))?;
+    let walk = "path: {generate: random-waypoint, area: [[0 m, 0 m], [60 m, 60 m]], speed: [1 m/s, 2 m/s]}";
+    let mut yaml = String::from("nodes:\n");
+    names.iter().for_each(|name| yaml.push_str(&format!("  {name}: {{{walk}}}\n")));
+    yaml.push_str("links:\n");
+    for (channel, stations) in [1, 6].into_iter().zip(names.chunks(names.len() / 2)) {
+        let (ends, medium) =
+            (stations.join(", "), format!("{{kind: wifi, standard: g, channel: {channel}, access: radio}}"));
+        let _ = writeln!(yaml, "  air{channel}: {{ends: [{ends}], medium: {medium}}}");
+    }
+    let lab = Lab::up(settings, "walking", &yaml)?;
     let (pid, seconds) = (lab.pid()?, if settings.quick { 2 } else { 10 });
     let mut shares = Vec::new();
     for _ in 0..settings.rounds(ROUNDS) {
