@@ -82,8 +82,9 @@ fn two_labs_are_one_network_with_the_delay_that_is_described() {
             let base = fixture.json("left", "report.json")["tunnels"][0]["base_ns"].as_u64().unwrap();
             assert!((2_900_000..8_000_000).contains(&base), "{base}");
             if ahead > 0 {
-                // What is lost now and then comes when it is asked for; of what is mostly lost, some never does.
-                assert_eq!(number(&told, "repaired"), 0.0, "{told}");
+                // What is lost now and then, of one round trip in ten, comes when it is asked for, though maybe after ping has ended; of what is
+                // mostly lost, some never does.
+                assert!(number(&told, "repaired") < 2.0, "{told}");
                 let repaired = &fixture.json("left", "report.json")["tunnels"][0]["repaired_frames"];
                 assert!(repaired.as_u64().unwrap() > 0, "{rows}");
                 assert!(findings(&fixture, "left").contains("the path lost"), "{}", findings(&fixture, "left"));
