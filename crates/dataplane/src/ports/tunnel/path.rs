@@ -16,6 +16,10 @@ const BIN_NS: u64 = 1_000_000_000;
 const BINS: usize = 16;
 /// Clocks that are further apart than this, some 36 years, are none.
 const FARTHEST_APART: u64 = 1 << 60;
+/// By how much the least round trip of a second varies where nothing is wrong, in nanoseconds.
+const NOISE_NS: f64 = 50_000.0;
+/// Clocks that drift by more are broken: NTP's bound (RFC 5905, section 11.2: 500 ppm), and as much again for the other one.
+const MOST_DRIFT: f64 = 1e-3;
 /// Least samples before anything is reported: some tens of milliseconds.
 pub(super) const ENOUGH: u32 = 16;
 
@@ -36,6 +40,18 @@ struct Bin {
     there: i64,
     back: i64,
     most_there: i64,
+}
+
+impl Bin {
+    /// The least round trip that its two ways add up to.
+    fn round_trip(&self) -> i64 {
+        self.there.saturating_add(self.back)
+    }
+
+    /// How far the other clock is ahead, if both ways were as long at their best.
+    fn ahead(&self) -> i64 {
+        self.there.midpoint(self.back.saturating_neg())
+    }
 }
 
 /// See the module.
@@ -107,27 +123,36 @@ impl Path {
         }
     }
 
-    /// The line through the seconds that are over, or through the first: least squares.
+    /// Fits the line through the seconds that are over, or through the first: least squares, in which a second counts by how
+    /// short its round trip was.
+    ///
+    /// A second in which one way never was at its best, as few datagrams came through or this machine was busy, would shift the
+    /// line by half of what was missing. The sum of both ways shows that, since the clocks cancel out in it.
     fn fit(&mut self) {
         let Some(last) = self.bins.back() else { return };
         self.origin = middle(last.begin);
-        let count = self.bins.len() as f64;
-        let point = |bin: &Bin| {
-            (difference(middle(bin.begin), self.origin) as f64, bin.there.midpoint(bin.back.saturating_neg()))
-        };
-        let base = last.there.midpoint(last.back.saturating_neg());
-        let (mut x, mut y) = (0.0, 0.0);
-        for (at, ahead) in self.bins.iter().map(point) {
-            x += at / count;
-            y += ahead.saturating_sub(base) as f64 / count;
-        }
+        let shortest = self.bins.iter().map(Bin::round_trip).min().unwrap_or(0);
+        let base = last.ahead();
+        let points: Vec<(f64, f64, f64)> = self
+            .bins
+            .iter()
+            .map(|bin| {
+                let longer = bin.round_trip().saturating_sub(shortest) as f64 / NOISE_NS;
+                let at = difference(middle(bin.begin), self.origin) as f64;
+                (at, bin.ahead().saturating_sub(base) as f64, 1.0 / (1.0 + longer * longer))
+            })
+            .collect();
+        let weight: f64 = points.iter().map(|(_, _, weight)| weight).sum();
+        let mean =
+            |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(|point| of(point) * point.2).sum::<f64>() / weight;
+        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
         let (mut xx, mut xy) = (0.0, 0.0);
-        for (at, ahead) in self.bins.iter().map(point) {
-            xx += (at - x) * (at - x);
-            xy += (at - x) * (ahead.saturating_sub(base) as f64 - y);
+        for (at, ahead, weight) in &points {
+            xx += weight * (at - x) * (at - x);
+            xy += weight * (at - x) * (ahead - y);
         }
         // A short time tells no drift.
-        self.drift = if self.bins.len() >= 4 && xx > 0.0 { xy / xx } else { 0.0 };
+        self.drift = if points.len() >= 4 && xx > 0.0 { (xy / xx).clamp(-MOST_DRIFT, MOST_DRIFT) } else { 0.0 };
         self.ahead = base.saturating_add((y - self.drift * x) as i64);
     }
 
@@ -212,6 +237,26 @@ mod tests {
             assert!(error < 20_000, "{ahead} ns, {ppm} ppm: off by {error} ns");
             assert!((2_790_000..2_850_000).contains(&path.base()), "{}", path.base());
             assert!((3_150_000..3_250_000).contains(&path.most()), "{}", path.most());
+        }
+    }
+
+    /// In some seconds, few datagrams come through, and one way is never at its best.
+    #[test]
+    fn a_second_without_the_shortest_way_shifts_nothing() {
+        for late in [[0, 4_000_000], [4_000_000, 0], [2_000_000, 9_000_000]] {
+            let mut path = Path::new(false);
+            let (mut seed, start, ahead) = (1, 1_000_000_000_000_u64, 1_000_000_000_000_i64);
+            for turn in 0..250_u64 {
+                let now = start + turn * 20_000_000;
+                let [longer_there, longer_back] = if (100..200).contains(&turn) { late } else { [0; 2] };
+                let came = now + 3_000_000 + chance(&mut seed) * 100 + longer_there;
+                let back = came + 3_000_000 + chance(&mut seed) * 100 + longer_back;
+                let there = came.checked_add_signed(ahead).unwrap();
+                path.learn(Sample { asked: now, came: there, answered: there, back });
+            }
+            let error = (path.ahead(start + 5_000_000_000) - ahead).abs();
+            assert!(error < 60_000, "{late:?}: off by {error} ns");
+            assert!((2_940_000..3_060_000).contains(&path.base()), "{late:?}: {}", path.base());
         }
     }
 
