@@ -10,13 +10,15 @@ import io
 import json
 import os
 import shutil
+import signal
 import socket
 import sys
 import tarfile
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _calls, _program, _ray_worker
 from ._errors import NetloomError, ProgramError
@@ -64,9 +66,18 @@ def main(order: str) -> int:
     except KeyboardInterrupt:
         print(f"interrupted; to continue, add --resume: what has ended is in {folder}", file=sys.stderr)
         return 130
+    become(ray, asked["then"])
+
+
+def become(ray: Any, arguments: Sequence[str]) -> NoReturn:
+    """Leaves the cluster and becomes the program with these arguments, which shows what was done: signals do not end that half way."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     ray.shutdown()
     program = _program.program()
-    os.execv(program, [program, *asked["then"]])
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    os.execv(program, [program, *arguments])
 
 
 def ray_itself() -> Any:
@@ -83,6 +94,7 @@ def connect(ray: Any, address: str | None) -> None:
         return
     if address is not None:
         _reach(address)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         if address is None and not os.environ.get("RAY_ADDRESS"):
             ray.init(log_to_driver=False, include_dashboard=False)
@@ -91,6 +103,10 @@ def connect(ray: Any, address: str | None) -> None:
     except (ConnectionError, ValueError, RuntimeError) as error:
         where = address or os.environ.get("RAY_ADDRESS") or "this machine"
         raise NetloomError(f"there is no cluster of Ray at {where}: {str(error).strip().splitlines()[0]}") from None
+    # Ray puts handlers of its own in their place, with which SIGTERM ends the process at once.
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
 
 def _reach(address: str) -> None:

@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import tarfile
 import tempfile
 import time
@@ -29,8 +30,11 @@ TURN = 0.2
 #: A machine that is silent for so long is lost, in seconds: while the lab runs, and while it comes up or is packed.
 SILENCE = 1.5
 PATIENCE = 15.0
-#: How long it may take to fetch the files of a part, and to pack its results, in seconds.
+#: How long it may take to start an actor, and to fetch the files of a part or to pack its results, in seconds.
+STARTING = 60.0
 TRANSFER = 600.0
+#: In a long wait, nodes of Ray that have not answered are looked for so often, in seconds, and lost if nothing listens there after that time.
+PROBED_EVERY, PROBED_FOR = 0.5, 1.0
 #: How much ahead parts learn of the instant at which they take a step together, in seconds.
 AHEAD = 0.3
 #: How many calls of an actor may wait at once: programs of users, and whoever looks after the part.
@@ -45,6 +49,8 @@ class Machine:
 
     part: PartResults
     player: Any
+    #: Where its node of Ray listens, if that can be reached from here: with a client of Ray, it need not.
+    node: tuple[str, int] | None = None
     #: How far the machine's clock is ahead of the one here, in nanoseconds.
     ahead_ns: int = 0
     state: dict[str, Any] = field(default_factory=dict)
@@ -52,6 +58,10 @@ class Machine:
     @property
     def is_active(self) -> bool:
         return self.part.lost is None and self.state.get("code") is None
+
+    def is_out_of_reach(self) -> bool:
+        """Whether its node of Ray could be reached, and cannot any more."""
+        return self.node is not None and not _is_reached(self.node)
 
 
 class Run:
@@ -77,6 +87,8 @@ class Run:
             self._begin()
             self._follow()
             return self._collect()
+        except self._ray.exceptions.RayError as error:
+            raise NetloomError(f"the cluster of Ray does not go on: {_why(error)}") from None
         finally:
             self._clear()
 
@@ -122,7 +134,8 @@ class Run:
             actor = ray.remote(num_cpus=1, max_restarts=0, max_concurrency=CALLS, scheduling_strategy=where)(
                 _ray_part.Player
             )
-            self._machines.append(Machine(part, actor.remote()))
+            listens = (node["NodeManagerAddress"], int(node["NodeManagerPort"]))
+            self._machines.append(Machine(part, actor.remote(), listens if _is_reached(listens) else None))
         port = self._meet(max(len(placement["crossing"]), 1))
         texts = self._divided(home, port)
         labs = self._handed(texts)
@@ -133,18 +146,19 @@ class Run:
     def _meet(self, count: int) -> int:
         """Learns the machines' clocks, and finds ports that are free on all of them; the first."""
         best: dict[str, int] = {}
+        self._ask_whole(lambda machine: machine.player.here.remote(0, 0), STARTING)
         for _ in range(5):
             for machine in self._machines:
                 begun = time.time_ns()
-                here = self._ray.get(machine.player.here.remote(0, 0), timeout=60)
+                here = self._ask_whole(lambda machine: machine.player.here.remote(0, 0), PATIENCE, [machine])
                 took = time.time_ns() - begun
                 if took < best.get(machine.part.machine, took + 1):
                     best[machine.part.machine] = took
-                    machine.ahead_ns = here["clock_ns"] - begun - took // 2
+                    machine.ahead_ns = here[machine.part.machine]["clock_ns"] - begun - took // 2
         port = self._asked["port"]
         for first in range(port, min(port + 100 * count, 65_536 - count), count):
-            heres = self._ray.get([machine.player.here.remote(first, count) for machine in self._machines], timeout=60)
-            if all(here["is_free"] for here in heres):
+            heres = self._ask_whole(lambda machine, first=first: machine.player.here.remote(first, count), PATIENCE)
+            if all(here["is_free"] for here in heres.values()):
                 return first
         raise NetloomError(f"no {count} ports of UDP from {port} on are free on all machines: write another --port")
 
@@ -186,14 +200,50 @@ class Run:
         given = None if kernel is None else part(kernel)
         return {name: Lab(f"{asked['lab']}-{name}.yaml", text, program, given, files) for name, text in texts.items()}
 
-    def _ask(self, question: Callable[[Machine], Any], patience: float) -> dict[str, Any]:
+    def _ask_whole(
+        self, question: Callable[[Machine], Any], patience: float, machines: Sequence[Machine] | None = None
+    ) -> dict[str, Any]:
+        """Asks machines, of which none may be missing yet.
+
+        Raises:
+            NetloomError: One is lost, or could not answer.
+        """
+        asked = self._machines if machines is None else machines
+        answers = self._ask(question, patience, asked)
+        for machine in asked:
+            if machine.part.machine not in answers:
+                why = machine.part.said if machine.part.lost is None else f"is lost: {machine.part.lost}"
+                raise NetloomError(f"{machine.part.told()} {why}")
+        return answers
+
+    def _wait(self, asked: Mapping[Any, Machine], patience: float) -> dict[Any, str]:
+        """Waits for the answers of machines; why those are lost that have not answered."""
+        waiting, lost = dict(asked), dict[Any, str]()
+        until = time.monotonic() + patience
+        at_once = patience if patience <= SILENCE else PROBED_EVERY
+        while waiting:
+            ready, _ = self._ray.wait(list(waiting), num_returns=len(waiting), timeout=at_once)
+            for reference in ready:
+                del waiting[reference]
+            if time.monotonic() >= until:
+                return lost | dict.fromkeys(waiting, f"it has not answered for {patience:g} s")
+            gone = [one for one, machine in waiting.items() if patience > SILENCE and machine.is_out_of_reach()]
+            for reference in gone:
+                del waiting[reference]
+                lost[reference] = "its node of Ray cannot be reached"
+        return lost
+
+    def _ask(
+        self, question: Callable[[Machine], Any], patience: float, machines: Sequence[Machine] | None = None
+    ) -> dict[str, Any]:
         """Asks all machines that are there, at once; the answers by machine. Who does not answer is lost."""
-        asked = {question(machine): machine for machine in self._machines if machine.part.lost is None}
-        ready, _ = self._ray.wait(list(asked), num_returns=len(asked), timeout=patience) if asked else ([], [])
+        of = self._machines if machines is None else machines
+        asked = {question(machine): machine for machine in of if machine.part.lost is None}
+        lost = self._wait(asked, patience)
         answers: dict[str, Any] = {}
         for reference, machine in asked.items():
-            if reference not in ready:
-                self._lose(machine, f"it has not answered for {patience:g} s")
+            if reference in lost:
+                self._lose(machine, lost[reference])
                 continue
             try:
                 answers[machine.part.machine] = self._ray.get(reference)
@@ -349,6 +399,14 @@ def _chosen(machines: Sequence[Mapping[str, Any]], nodes: Sequence[dict[str, Any
         free.remove(node)
         chosen.append(node)
     return chosen
+
+
+def _is_reached(node: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(node, timeout=PROBED_FOR).close()
+    except OSError:
+        return False
+    return True
 
 
 def _why(error: Exception) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _program, _ray, _ray_run
+from . import _ray, _ray_run
 from ._errors import NetloomError, ProgramError
 from ._gateway import Gateway
 from ._joined import Places
@@ -203,6 +203,12 @@ class Whole(Served):
             raise KeyboardInterrupt
         return False
 
+    def progress(self) -> str:
+        """How far the run has come, for whoever interrupts it outside its turns."""
+        if self._has_begun and self._folder is not None:
+            return f"while the results were collected: what has come is in {self._folder}"
+        return "before the lab was there"
+
 
 def main(order: str) -> int:
     """Runs a lab on a cluster.
@@ -229,13 +235,11 @@ def main(order: str) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 8
     except KeyboardInterrupt:
-        print("interrupted before the lab was there", file=sys.stderr)
+        print(f"interrupted {whole.progress()}", file=sys.stderr)
         return 130
     finally:
         whole.close()
-    ray.shutdown()
-    program = _program.program()
-    os.execv(program, [program, *asked["then"], "--played", str(folder)])
+    _ray.become(ray, [*asked["then"], "--played", str(folder)])
 
 
 if __name__ == "__main__":
