@@ -49,7 +49,7 @@ class Machine:
 
     part: PartResults
     player: Any
-    #: Where its node of Ray listens, if that can be reached from here: with a client of Ray, it need not.
+    #: Where its node of Ray listens; none if this is a client of Ray, which need not reach it.
     node: tuple[str, int] | None = None
     #: How far the machine's clock is ahead of the one here, in nanoseconds.
     ahead_ns: int = 0
@@ -60,7 +60,7 @@ class Machine:
         return self.part.lost is None and self.state.get("code") is None
 
     def is_out_of_reach(self) -> bool:
-        """Whether its node of Ray could be reached, and cannot any more."""
+        """Whether its node of Ray cannot be reached."""
         return self.node is not None and not _is_reached(self.node)
 
 
@@ -135,7 +135,8 @@ class Run:
                 _ray_part.Player
             )
             listens = (node["NodeManagerAddress"], int(node["NodeManagerPort"]))
-            self._machines.append(Machine(part, actor.remote(), listens if _is_reached(listens) else None))
+            is_client = ray.util.client.ray.is_connected()
+            self._machines.append(Machine(part, actor.remote(), None if is_client else listens))
         port = self._meet(max(len(placement["crossing"]), 1))
         texts = self._divided(home, port)
         labs = self._handed(texts)

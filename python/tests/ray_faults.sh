@@ -1,0 +1,70 @@
+# Faults of runs over two machines, which are network namespaces that a wire joins: `faults` has a line for each, "KIND SECONDS", where SECONDS pass
+# from the start of the run to its fault. What became of each is a line of `fates`. The cluster is made once; nothing outlives the script.
+set -e
+mount -t tmpfs tmpfs /run
+mkdir /run/b && mount -t tmpfs -o size=200M tmpfs /run/b
+for n in a b; do ip netns add $n; ip -n $n link set lo up; done
+ip link add va netns a type veth peer name vb netns b
+ip -n a addr add 10.99.0.1/24 dev va; ip -n a link set va up
+ip -n b addr add 10.99.0.2/24 dev vb; ip -n b link set vb up
+start="$RAY start --num-cpus 1 --disable-usage-stats"
+join() { TMPDIR=/run/b ip netns exec b $start --address 10.99.0.1:6399 --node-ip-address 10.99.0.2 >>ray-b.log 2>&1; }
+# The processes of this name on b; their names are those of threads as well.
+there() { for pid in $(pgrep -x "$1" || pgrep "$1"); do [ "$(ip netns identify "$pid")" != b ] || echo "$pid"; done; }
+nodes() { ip netns exec a "$RAY" status --address 10.99.0.1:6399 2>/dev/null | sed '/Pending/,$d' | grep -c '1 node_'; }
+is_there() { kill -0 "$run" 2>/dev/null; }
+since() { echo "$(date +%s.%N) - $1" | bc; }
+
+fault() {
+    case $1 in
+    agent) kill -9 $(there ray::Player) ;;
+    stopped) kill -STOP $(there ray::Player) && (sleep 5; kill -CONT $(there ray::Player)) & ;;
+    node) kill -9 $(there raylet) ;;
+    cut) ip -n b link set vb down ;;
+    asker) kill -9 "$run" ;;
+    interrupt) kill -TERM "$run" ;;
+    disk) head -c 1G /dev/zero >/run/b/full ;;
+    esac 2>/dev/null || true
+}
+
+# Mends what the fault has broken, and waits until nothing is left of the run.
+mend() {
+    ip -n b link set vb up
+    rm -f /run/b/full
+    # Ray takes a machine that was cut off to be gone some time later: it joins anew.
+    [ "$1" != cut ] || kill -9 $(there raylet) || true
+    [ "$1" != cut ] && [ "$1" != node ] || join
+    until [ "$(nodes)" = 2 ]; do sleep 0.2; done
+    for _ in $(seq 300); do pgrep -f -- '[-]-gate' >gates || break; sleep 0.1; done
+    for _ in $(seq 100); do
+        ls -d "$TMPDIR"/netloom* /run/b/netloom* "$XDG_RUNTIME_DIR"/netloom/far >left 2>/dev/null || true
+        [ -s left ] || break
+        sleep 0.1
+    done
+    cat gates >>left
+}
+
+ip netns exec a $start --head --include-dashboard=false --node-ip-address 10.99.0.1 --port 6399 --temp-dir /run/ray >ray-a.log 2>&1
+join
+until [ "$(nodes)" = 2 ]; do sleep 0.2; done
+while read -r kind after; do
+    rm -rf results told
+    ip netns exec a "$PROGRAM" run far.yaml --on 10.99.0.1:6399 >shown 2>said &
+    run=$!
+    sleep "$after"
+    began=0; ! grep -q 'time zero' said || began=1
+    at=$(date +%s.%N)
+    fault "$kind"
+    while is_there; do
+        if [ ! -e told ] && grep -q 'is lost' said; then since "$at" >told; fi
+        [ "$(since "$at" | cut -d. -f1)" != 60 ] || kill -9 "$run"
+        sleep 0.05
+    done
+    code=0; wait "$run" || code=$?
+    [ -e told ] || ! grep -q 'is lost' said || since "$at" >told
+    took=$(since "$at")
+    mend "$kind"
+    results=$(ls -d results/far/2*/report.json 2>/dev/null | wc -l)
+    echo "$kind $after $began $code ${took/#./0.} $(cat told 2>/dev/null || echo -) $(wc -l <left) $results" >>fates
+    cat said left >"said-$(wc -l <fates)"
+done <faults

@@ -1,0 +1,105 @@
+"""Runs over two machines at whose random moments something breaks: who asked is told, and nothing is left anywhere.
+
+`NETLOOM_RAY_FAULTS` says how many there are: `NETLOOM_RAY_FAULTS=200 scripts/python-tests --ray` takes an hour.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from netloom import _program
+
+if not os.environ.get("NETLOOM_TEST_RAY"):
+    pytest.skip("only with NETLOOM_TEST_RAY=1, which `make python-ray` sets: Ray has 80 MB", allow_module_level=True)
+
+COUNT = int(os.environ.get("NETLOOM_RAY_FAULTS", "7"))
+SCRIPT = Path(__file__).with_name("ray_faults.sh")
+
+LAB = """
+name: far
+duration: 4 s
+machines: {a: {}, b: {}}
+nodes: {web: {machine: a}, db: {machine: b}}
+links: {line: {ends: [web, db], delay: 20 ms}}
+timeline:
+  - {on: db, run: "sh -c 'echo hello; sleep 100'", as: server, ready: {pause: 1 s}}
+  - {on: web, run: ping -c 30 -i 0.2 db, as: ping, may_fail: true}
+  - {on: db, run: ping -c 30 -i 0.2 web, as: pong, may_fail: true}
+capture: [line]
+journal: all
+bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
+"""
+
+#: The exit codes that a run may end with after a fault; it may have come before there was anything to break, or when all was over.
+CODES = {
+    "agent": {0, 5, 8},
+    "stopped": {0, 5, 8},
+    "node": {0, 5, 8},
+    "cut": {0, 5, 8},
+    "asker": {0, 137},
+    "interrupt": {0, 130, 143},
+    "disk": {0, 4, 5, 6, 8},
+}
+#: How long a run may take to say that a machine is lost, in seconds, beside what this machine takes to say anything.
+TOLD = 2.0 + 1.0
+
+
+def test_faults_at_random_moments_are_told_and_leave_nothing(tmp_path: Path) -> None:
+    chance = random.Random(int(os.environ.get("NETLOOM_RAY_SEED", "1")))
+    kinds = [list(CODES)[number % len(CODES)] for number in range(COUNT)]
+    (tmp_path / "faults").write_text("".join(f"{kind} {chance.uniform(0, 11):.2f}\n" for kind in kinds))
+    (tmp_path / "far.yaml").write_text(LAB)
+    for name in ("tmp", "xdg"):
+        (tmp_path / name).mkdir(mode=0o700)
+    ray = shutil.which("ray", path=os.path.dirname(sys.executable))
+    assert ray is not None
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    environment |= {"RAY": ray, "PROGRAM": _program.program(), "NETLOOM_PYTHON": sys.executable}
+    environment |= {"TMPDIR": str(tmp_path / "tmp"), "XDG_RUNTIME_DIR": str(tmp_path / "xdg")}
+    alone = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--net",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+        "bash",
+    ]
+    done = subprocess.run(
+        [*alone, str(SCRIPT)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120 + 90 * COUNT,
+    )
+    fates = (tmp_path / "fates").read_text().splitlines()
+    wrong: list[str] = []
+    for number, fate in enumerate(fates, 1):
+        kind, _, began, code, took, told, left, results = fate.split()
+        said = (tmp_path / f"said-{number}").read_text()
+        is_right = [
+            int(code) in CODES[kind],
+            float(took) < 45,
+            told == "-" or float(told) < TOLD,
+            left == "0",
+            "Traceback" not in said,
+            # Who asked is told at once which machine it was, and has what there is.
+            code != "5" or kind == "disk" or (told != "-" and "machine b (10.99.0.2; nodes db)" in said),
+            began == "0" or kind == "asker" or results == "1",
+        ]
+        if not all(is_right):
+            wrong.append(f"{fate}: {is_right}\n{said}")
+    assert not wrong, "\n".join(wrong)
+    assert done.returncode == 0 and len(fates) == COUNT, done.stderr
