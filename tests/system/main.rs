@@ -101,6 +101,7 @@ mod virtual_faults;
 mod virtual_places;
 mod virtual_spin;
 mod virtual_time;
+mod vm_disks;
 mod vms;
 mod wait;
 mod workloads;

@@ -1,8 +1,10 @@
-//! Disks of kernel nodes: the machine's side of the block device in `kernel/edits/disk.c`.
+//! Disks of kernel nodes and virtual machines: the machine's side of the block device in `kernel/edits/disk.c`, and the same [`Device`] for
+//! whoever serves the disk to another kernel.
 //!
 //! A disk is two files that its kernel writes: the medium, with all that was written, and a log of what the writes have replaced that no
 //! flush has made durable. When the kernel has ended, [`Disk::crash`] decides by a rule which of these writes the medium keeps.
 
+mod device;
 mod fate;
 mod journal;
 mod log;
@@ -10,6 +12,7 @@ mod mkfs;
 #[cfg(test)]
 mod tests;
 
+pub use device::{Device, Ended, Request};
 pub use fate::{Crashed, Keep};
 pub use journal::{JournalEntry, Suffered};
 pub use mkfs::{Filesystem, format};

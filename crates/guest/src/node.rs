@@ -25,5 +25,5 @@ pub use handle::{KernelNode, Spawning};
 pub use heartbeat::{Pulse, Standstill};
 pub use machine::{Heard, Machine};
 pub use processor_use::{ProcessUse, ProcessorUse};
-pub use pump::Pump;
+pub use pump::{Pump, Rejoiner};
 pub use template::{Late, Template};

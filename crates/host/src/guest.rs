@@ -21,4 +21,5 @@ mod socket;
 mod stdio;
 pub mod vm;
 
+pub use disk::SERIAL as DISK_SERIAL;
 pub use init::{TRIAL, TRIAL_PASSED, main};

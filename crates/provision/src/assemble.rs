@@ -11,12 +11,13 @@ use crate::job::Job;
 use crate::kernels::Kernels;
 use crate::links::{Links, read_port_counters};
 use crate::node::{Closed, LabNode, Transit};
+use crate::reboots::{MachineReboots, Reboots};
 use crate::recording::Recording;
 use crate::resource::{Making, RUNNING_WITHIN, Site};
 use crate::resources::Resources;
 use crate::setup_error::SetupError;
 use crate::shards::Sharing;
-use crate::virtual_time::Reboots;
+use crate::virtual_time::KernelReboots;
 use crate::{bare, files, measure, memory, virtual_time};
 use ends::{await_joined, make_links};
 use netloom_dataplane::{Engine, EngineConfig, PortConfig};
@@ -128,17 +129,24 @@ fn assemble_in_real_time(
     let booted = match kernels {
         Some(kernels) => {
             let all = configs(job, &cgroups, &hosts).collect::<Vec<_>>();
-            Some(add_kernels(job, &kernels, &all, site.nodes, site.guard)?)
+            let (pump, boot) = add_kernels(job, &kernels, &all, site.nodes, site.guard)?;
+            Some((pump, boot, kernels))
         }
         None => None,
     };
-    let (pump, boot) = booted.map_or((None, RealDuration::ZERO), |(pump, boot)| (Some(pump), boot));
+    let (mut pump, mut boot, mut reboots) = (None, RealDuration::ZERO, None);
+    if let Some((serving, took, running)) = booted {
+        if plan.nodes.iter().any(|node| node.stack == Stack::Vm) {
+            reboots = Some(Reboots::Machines(MachineReboots::of(running, serving.rejoiner(), cgroups.clone())));
+        }
+        (pump, boot) = (Some(serving), took);
+    }
     resources.make(Making::Begun, &mut site)?;
     let nodes: Vec<_> = nodes.into_iter().flatten().collect();
     notes.extend(notes_of(&nodes));
     let ways = resources.exposed.take_ways();
     netloom_host::memory::give_back();
-    Ok(Parts { nodes, links, recording, signals, notes, pump, claims, hosts, ways, reboots: None, boot })
+    Ok(Parts { nodes, links, recording, signals, notes, pump, claims, hosts, ways, reboots, boot })
 }
 
 /// Boots the kernel nodes, at their places in the plan, and gives them their interfaces. Returns what serves their agents, and how long
@@ -179,7 +187,7 @@ fn assemble_in_virtual_time(
     let configs: Vec<NodeConfig> = configs(job, &vec![None; plan.nodes.len()], &hosts).collect();
     let begin = Instant::now();
     let booted = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
-    let (kernels, time, reboots) = Reboots::of(plan, kernels, booted);
+    let (kernels, time, reboots) = KernelReboots::of(plan, kernels, booted);
     let boot = begin.elapsed();
     let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| -> Box<dyn LabNode> {
         match kernel {
@@ -194,7 +202,19 @@ fn assemble_in_virtual_time(
     configure(nodes.iter_mut().map(Box::as_mut)).map_err(|error| time.explain(error))?;
     let notes = bare.map(bare::note).into_iter().chain(notes_of(&nodes)).collect();
     let (claims, ways) = (Vec::new(), PortForwards::default());
-    Ok(Parts { nodes, links, recording, signals, notes, pump: None, claims, hosts, ways, reboots: Some(reboots), boot })
+    Ok(Parts {
+        nodes,
+        links,
+        recording,
+        signals,
+        notes,
+        pump: None,
+        claims,
+        hosts,
+        ways,
+        reboots: Some(Reboots::Kernels(reboots)),
+        boot,
+    })
 }
 
 fn joining(plan: &Plan) -> String {

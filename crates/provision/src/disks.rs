@@ -1,4 +1,4 @@
-//! The disks of a lab's kernel nodes: made and formatted before their kernels boot.
+//! The disks of a lab's kernel nodes and virtual machines: made and formatted before their kernels boot.
 
 use crate::job::Job;
 use crate::setup_error::SetupError;

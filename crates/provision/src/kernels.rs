@@ -85,7 +85,7 @@ pub(crate) struct Kernels {
     own: Option<(PathBuf, Shim)>,
     /// Of virtual machines; none if there are none.
     vms: Option<Prepared>,
-    /// The disks of kernel nodes, by their nodes' places.
+    /// The disks of kernel nodes and virtual machines, by their nodes' places.
     disks: BTreeMap<usize, Rc<Disk>>,
     pub(crate) lapse: Lapse,
     /// How they are confined in a lab without namespaces; none in others.
@@ -185,7 +185,7 @@ impl Kernels {
                 (Some(end), Some(folder)) => {
                     let copy = end.try_clone().map_err(SetupError::file("copy the end of", folder))?;
                     ends.insert(number, copy);
-                    Some(self.start_vm(job, number, config, folder, end)?)
+                    Some(self.start_vm(job, (number, 0), config, folder, end)?)
                 }
                 _ => None,
             };
@@ -195,7 +195,7 @@ impl Kernels {
             let (Some(end), Some(folder)) = (ends.remove(&number), &self.folders[number]) else { return Ok(false) };
             // Its process and its sockets go before others come.
             *node = None;
-            *node = Some(self.start_vm(job, number, &configs[number], folder, end)?);
+            *node = Some(self.start_vm(job, (number, 0), &configs[number], folder, end)?);
             Ok(true)
         };
         become_nodes(job, configs, &mut nodes, guard, &mut again)?;
@@ -203,16 +203,17 @@ impl Kernels {
         Ok((nodes, pump))
     }
 
-    fn start_vm(
+    /// Starts the machine of a node that has crashed so often.
+    pub(crate) fn start_vm(
         &self,
         job: &Job,
-        number: usize,
+        (number, crashes): (usize, u64),
         config: &NodeConfig,
         folder: &Path,
         end: OwnedFd,
     ) -> Result<KernelNode, SetupError> {
         let prepared = self.vms.as_ref().expect("a plan with virtual machines has a QEMU");
-        vms::start(prepared, job, number, config, folder, end).map_err(SetupError::Node)
+        vms::start(prepared, job, (number, crashes, config), (folder, self.disk(number)), end).map_err(SetupError::Node)
     }
 
     /// Boots a template for kernels in virtual time; see [`Template`].
@@ -307,7 +308,7 @@ pub fn folder_in(job: &Job, node: usize) -> &Path {
 }
 
 /// How long a node's kernel may take until it serves the lab, as the lab counts it, and in wall time.
-fn up_within(node: &NodePlan, clock: Clock) -> (Duration, Duration) {
+pub(crate) fn up_within(node: &NodePlan, clock: Clock) -> (Duration, Duration) {
     let Some(vm) = &node.vm else { return (UP_WITHIN, UP_WITHIN) };
     let lab = vm.boot_within;
     (Duration::from_nanos(lab.as_nanos()), clock.dilation().unwrap_or_default().to_real(lab))
@@ -445,7 +446,7 @@ fn without_level(plan: &Plan) -> Result<(), SetupError> {
 
 /// Refuses a kernel that knows no disks for a plan that has some.
 fn without_disks(plan: &Plan, kernel: Option<&Kernel>) -> Result<(), SetupError> {
-    let with_disk = plan.nodes.iter().find(|node| node.disk.is_some());
+    let with_disk = plan.nodes.iter().find(|node| is_kernel(node) && node.disk.is_some());
     match with_disk.zip(kernel.filter(|kernel| !kernel.has_disks())) {
         None => Ok(()),
         Some((node, kernel)) => Err(SetupError::Refused(format!(

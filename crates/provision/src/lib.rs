@@ -7,6 +7,7 @@
 pub mod accounts;
 pub mod assemble;
 pub mod bare;
+mod booting;
 mod bridges;
 pub mod capture_filters;
 pub mod containers;
@@ -34,6 +35,7 @@ mod node_end;
 pub mod port_name;
 pub mod preflight;
 pub mod progress_writer;
+pub mod reboots;
 pub mod recording;
 pub mod refusal;
 mod request;

@@ -17,6 +17,6 @@ mod world;
 
 pub(crate) use boot::boot;
 pub use end_of_time::EndOfTime;
-pub use reboot::{Booting, Reboots};
+pub use reboot::KernelReboots;
 pub use sampling::TcpSampling;
 pub use world::{IMPATIENCE, StopReason, VirtualTime};

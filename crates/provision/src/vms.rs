@@ -2,6 +2,7 @@
 
 use crate::job::Job;
 use crate::resource::{Ground, Opening, Resource};
+use netloom_guest::disk::Disk as LabDisk;
 use netloom_guest::node::{KernelNode, SocketChannel};
 use netloom_host::node::{NodeConfig, NodeError};
 use netloom_judge::{ExitCode, RunError};
@@ -205,13 +206,12 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Starts the virtual machine of the node at this place, whose agent's frames come over `end`.
+/// Starts the virtual machine of the node at this place, which has crashed so often, and whose agent's frames come over `end`. `lab_disk`: the one beside that of its image.
 pub(crate) fn start(
     prepared: &Prepared,
     job: &Job,
-    number: usize,
-    config: &NodeConfig,
-    folder: &Path,
+    (number, crashes, config): (usize, u64, &NodeConfig),
+    (folder, lab_disk): (&Path, Option<&LabDisk>),
     end: OwnedFd,
 ) -> Result<KernelNode, NodeError> {
     let node = &job.plan.nodes[number];
@@ -232,9 +232,12 @@ pub(crate) fn start(
     };
     let place = Place {
         folder: folder.to_owned(),
-        console: job.folder.path().join(format!("logs/console-{}.log", node.name)),
+        console: job.folder.path().join(match crashes {
+            0 => format!("logs/console-{}.log", node.name),
+            more => format!("logs/console-{}-{more}.log", node.name),
+        }),
         processors: config.processors.clone(),
         cgroup: config.cgroup.clone(),
     };
-    netloom_vm::start(prepared, &vm, &place, Box::new(SocketChannel::new(end)))
+    netloom_vm::start(prepared, (&vm, lab_disk), &place, Box::new(SocketChannel::new(end)))
 }

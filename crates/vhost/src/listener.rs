@@ -30,9 +30,9 @@ impl Listener {
         Ok(this)
     }
 
-    /// Also takes a guest that asks for notification by event counters (eventfd), as QEMU does. If its process ends before its driver has begun, as
-    /// when a machine is booted anew that has hung, it may come again. Writing to one waits if the guest has
-    /// filled it and asked for that, which would hold up all other guests: not for guests that might.
+    /// Also takes a guest that asks for notification by event counters (eventfd), as QEMU does. If its process ends, as when a machine is booted
+    /// anew that has hung or crashed, another may come. Writing to one waits if the guest has filled it and asked for that, which would
+    /// hold up all other guests: not for guests that might.
     #[must_use]
     pub fn with_counters(mut self) -> Self {
         self.notify_by = NotifyBy::Counters;
@@ -62,7 +62,7 @@ impl Listener {
         self.whole
     }
 
-    /// Whether a guest that goes before its driver has begun may be followed by another.
+    /// Whether a guest that goes may be followed by another.
     pub(crate) fn may_come_again(&self) -> bool {
         self.notify_by == NotifyBy::Counters
     }

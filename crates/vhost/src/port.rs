@@ -72,10 +72,10 @@ impl Port {
         }
     }
 
-    /// The guest has gone. Of a machine whose driver has not begun yet, another boot may follow.
+    /// The guest has gone. Of a machine that hung or crashed, another boot may follow.
     fn leave(&mut self) {
         match std::mem::replace(&mut self.state, State::Ended(PortError::Closed)) {
-            State::Connected { session, listener } if listener.may_come_again() && !session.has_begun => {
+            State::Connected { session, listener } if listener.may_come_again() => {
                 drop(session);
                 let watched = listener.descriptor().and_then(|socket| self.poller.watch_socket(socket, self.token));
                 self.state = match watched {

@@ -38,8 +38,6 @@ pub(crate) struct Session {
     back_channel: Option<OwnedFd>,
     /// Whether there was ever room for a frame to the guest.
     pub(crate) was_up: bool,
-    /// Whether the guest's driver has ever started a queue.
-    pub(crate) has_begun: bool,
     // Declared before the memory that they point into, and so dropped before it.
     pub(crate) queues: [Queue; 2],
     pub(crate) memory: Memory,
@@ -75,7 +73,6 @@ impl Session {
             has_carrier,
             back_channel: None,
             was_up: false,
-            has_begun: false,
             queues: [Queue::new(TO_GUEST), Queue::new(FROM_GUEST)],
             memory: Memory::default(),
         })
@@ -201,7 +198,6 @@ impl Session {
         let kick = kick.ok_or_else(|| PortError::Message("a queue without a kick descriptor, to be polled".into()))?;
         let kick = self.poller.watch_kick(kick, self.token);
         let kick = kick.map_err(PortError::system("watching a kick descriptor"))?;
-        self.has_begun = true;
         self.with(queue, |queue, memory| queue.start(memory, kick))
     }
 

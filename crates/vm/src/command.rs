@@ -6,6 +6,7 @@ use crate::firmware::Firmware;
 use crate::guest_agent;
 use crate::qemu::Qemu;
 use crate::trial::Acceleration;
+use netloom_host::guest::DISK_SERIAL;
 use netloom_host::guest::frames::STATION;
 use netloom_host::guest::vm::{self, FOLDER, LOADER, PROGRAM, STAYS, SWITCHES};
 use std::ffi::{OsStr, OsString};
@@ -83,6 +84,8 @@ pub(crate) struct Made {
     /// The sockets of its monitor and of its guest agent.
     pub(crate) monitor: PathBuf,
     pub(crate) guest_agent: PathBuf,
+    /// The socket of the disk that the lab gives it; none without one.
+    pub(crate) disk: Option<PathBuf>,
 }
 
 /// A network device.
@@ -131,6 +134,9 @@ fn command_line(append: &str, acceleration: &Acceleration) -> Result<String, VmE
     Ok(line)
 }
 
+/// The machine sees errors of the disk, and is offered only requests that the disk knows.
+const REPORTS: &str = "werror=report,rerror=report,discard=off,write-zeroes=off";
+
 impl Vm {
     /// The words behind QEMU's name. Relative paths count from a folder of the process's own. `is_slowed`: all clocks of QEMU are.
     pub(crate) fn arguments(&self, qemu: &Qemu, made: &Made, is_slowed: bool) -> Result<Vec<OsString>, VmError> {
@@ -176,6 +182,7 @@ impl Vm {
             let (port, device) = (guest_agent::PORT, guest_agent::DEVICE);
             all.add("-device", format!("virtserialport,chardev=guest-agent,name={port},id={device}"));
         }
+        made.disk.iter().for_each(|socket| all.served(socket));
         for (number, nic) in self.devices.iter().enumerate() {
             all.nic(number, nic, &qemu.acceleration);
         }
@@ -227,6 +234,13 @@ impl Words {
         let rest = format!(",format=raw,if=none,id={id},readonly=on");
         self.add("-drive", joined(&["file=".as_ref(), &file, rest.as_ref()]));
         self.add("-device", format!("virtio-blk-pci,drive={id},serial={serial}"));
+    }
+
+    /// The disk of the lab, none of which is in a cache of QEMU's. The machine itself sees what fails.
+    fn served(&mut self, socket: &Path) {
+        let path = escaped(socket.as_os_str());
+        self.add("-blockdev", joined(&["driver=nbd,node-name=lab,server.type=unix,server.path=".as_ref(), &path]));
+        self.add("-device", format!("virtio-blk-pci,drive=lab,serial={DISK_SERIAL},{REPORTS}"));
     }
 
     fn nic(&mut self, number: usize, nic: &Nic, acceleration: &Acceleration) {

@@ -24,6 +24,7 @@ mod agent;
 mod archive;
 mod command;
 mod disk;
+mod disk_server;
 mod error;
 mod firmware;
 mod guest_agent;

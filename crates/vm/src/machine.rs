@@ -3,15 +3,18 @@
 use crate::agent::Agent;
 use crate::archive::pad;
 use crate::command::{Access, Begin, Made, Vm};
+use crate::disk_server::DiskServer;
 use crate::error::VmError;
 use crate::guest_agent::GuestAgent;
 use crate::monitor::Monitor;
 use crate::qemu::Qemu;
 use crate::seed;
+use netloom_guest::disk::Disk;
 use netloom_guest::node::{Channel, KernelNode};
 use netloom_guest::shim::{Lapse, Orders, Shim, ShimError};
 use netloom_host::node::NodeError;
 use netloom_host::sealed::{self, Seal};
+use netloom_units::Dilation;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::pipe2;
 use std::fs::File;
@@ -50,6 +53,12 @@ impl Prepared {
         let slowed = slowed.map_err(|error: ShimError| VmError::Wrong(error.to_string()))?;
         Ok(Self { qemu, agent: Agent::pack()?, slowed })
     }
+
+    /// How much slower than this machine's their time is.
+    fn dilation(&self) -> Dilation {
+        let lapse = self.slowed.as_ref().and_then(|(_, orders)| orders.lapse.as_ref());
+        lapse.map_or(Dilation::ONE, |lapse| lapse.dilation)
+    }
 }
 
 /// Where a virtual machine is.
@@ -65,16 +74,21 @@ pub struct Place {
     pub cgroup: Option<PathBuf>,
 }
 
-/// Starts a virtual machine, which boots while other things are done.
+/// Starts a virtual machine, which boots while other things are done. `disk`: the one that the lab gives it.
 ///
 /// # Errors
 /// What cannot be read or written, or the refusal of this machine's kernel, in words.
-pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Channel>) -> Result<KernelNode, NodeError> {
+pub fn start(
+    prepared: &Prepared,
+    (vm, disk): (&Vm, Option<&Disk>),
+    place: &Place,
+    channel: Box<dyn Channel>,
+) -> Result<KernelNode, NodeError> {
     let wrong = |error: VmError| NodeError::Kernel { node: vm.name.clone(), what: error.to_string() };
     let own = place.folder.join("own");
     write_files(prepared, vm, &place.folder).map_err(wrong)?;
-    let (monitor, guest_agent) = (place.folder.join("q"), place.folder.join("g"));
-    for left in [&monitor, &guest_agent] {
+    let [monitor, guest_agent, served] = ["q", "g", "d"].map(|name| place.folder.join(name));
+    for left in [&monitor, &guest_agent, &served] {
         // Of a boot before this one.
         let _ = std::fs::remove_file(left);
     }
@@ -87,6 +101,10 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
         let asked = GuestAgent::listen(&guest_agent, order).map_err(VmError::file("listen at", &guest_agent));
         listening = listening.with(asked.map_err(wrong)?);
     }
+    if let Some(disk) = disk {
+        let server = DiskServer::start(disk, &served, prepared.dilation());
+        listening = listening.with_disk(server.map_err(VmError::file("listen at", &served)).map_err(wrong)?);
+    }
     let console = File::create(&place.console).map_err(VmError::file("make", &place.console)).map_err(wrong)?;
     // From the folder of its own, which is below.
     let below = |name: &str| Path::new("..").join(name);
@@ -96,6 +114,7 @@ pub fn start(prepared: &Prepared, vm: &Vm, place: &Place, channel: Box<dyn Chann
         agent: below("..").join(AGENT),
         monitor: below("q"),
         guest_agent: below("g"),
+        disk: disk.map(|_| below("d")),
     };
     let arguments = vm.arguments(&prepared.qemu, &made, prepared.slowed.is_some()).map_err(wrong)?;
     let mut command = Command::new(&prepared.qemu.program);

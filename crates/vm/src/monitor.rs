@@ -3,6 +3,7 @@
 //! Two requests and four events are what is needed of it, so that a line is read where it comes, without a library that has a
 //! type for each of QEMU's thousand messages.
 
+use crate::disk_server::DiskServer;
 use crate::guest_agent::{DEVICE, GuestAgent};
 use netloom_guest::node::{Heard, Machine};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
@@ -33,6 +34,8 @@ pub(crate) struct Monitor {
     console: OwnedFd,
     /// Of a machine whose own system is to start the lab's agent.
     guest_agent: Option<GuestAgent>,
+    /// The server of the disk that the lab gives the machine.
+    disk: Option<DiskServer>,
 }
 
 impl Monitor {
@@ -51,12 +54,18 @@ impl Monitor {
             reason: None,
             console,
             guest_agent: None,
+            disk: None,
         })
     }
 
     /// Asks the machine's guest agent, too, as soon as it comes.
     pub(crate) fn with(self, guest_agent: GuestAgent) -> Self {
         Self { guest_agent: Some(guest_agent), ..self }
+    }
+
+    /// The machine has this disk of the lab's.
+    pub(crate) fn with_disk(self, disk: DiskServer) -> Self {
+        Self { disk: Some(disk), ..self }
     }
 
     /// The machine's guest agent has opened its port.
@@ -161,6 +170,10 @@ impl Machine for Monitor {
     fn entrance(&self) -> Option<String> {
         let asked = self.guest_agent.as_ref()?.outcome();
         Some(format!("cloud-init, on the disk labelled cidata, has not started netloom's agent, and {asked}"))
+    }
+
+    fn order_disk(&mut self, order: &str) -> Result<(), String> {
+        self.disk.as_ref().map_or_else(|| Err("it has none".to_owned()), |disk| disk.order(order))
     }
 
     fn standing(&self) -> Option<String> {

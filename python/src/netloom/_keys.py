@@ -190,8 +190,8 @@ class NodeKeys(TypedDict, total=False):
     """
     disk: Disk | None
     """
-    A disk of a kernel node; what is on it survives the node's crashes, as far as it was flushed. Default: none: its
-    files are in memory.
+    A disk of a kernel node or a virtual machine; what is on it survives the node's crashes, as far as it was flushed.
+    Default: none.
     """
     dns: bool | Dns | None
     """

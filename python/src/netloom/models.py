@@ -1110,7 +1110,7 @@ class Dhcp(Model):
 
 
 class Disk(Model):
-    """A disk of a kernel node, which outlives its kernel when the node crashes."""
+    """A disk of a kernel node or a virtual machine, which outlives its kernel when the node crashes."""
 
     def __init__(
         self,

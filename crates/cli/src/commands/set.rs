@@ -45,6 +45,8 @@ fn example(kind: &str, node: &str) -> String {
     match kind {
         "clock" => format!("'{{on: {node}, clock: {{step: 3 s}}}}'"),
         "disk" => format!("'{{disk: {node}, full: true}}'"),
+        "fail" => format!("'{{on: {node}, fail: {{call: fsync, error: EIO}}}}'"),
+        "starve" => format!("'{{on: {node}, starve: true, for: 1 s}}'"),
         kind => format!("'{{{kind}: {node}, for: 1 s}}'"),
     }
 }

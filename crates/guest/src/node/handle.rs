@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use netloom_host::KernelError;
 use netloom_host::node::{
-    AgentClient, Identity, NodeError, NodeEvent, ProcessId, Program, Reply, Request, Spawn, SpawnError, Standard,
+    AgentClient, DiskOrder, Identity, NodeError, NodeEvent, ProcessId, Program, Reply, Request, Spawn, SpawnError,
+    Standard,
 };
 use netloom_host::sealed::{SealedProcess, console_says, last_lines};
 use netloom_host::terminal::pass_through;
@@ -227,6 +228,18 @@ impl KernelNode {
     /// Returns what the node had to do without, in words.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Disturbs its disk, whether that is a device of its kernel or outside of it.
+    ///
+    /// # Errors
+    /// See [`AgentClient`]; also the refusal of the device.
+    pub fn disturb_disk(&mut self, order: DiskOrder) -> Result<(), NodeError> {
+        let Some(left) = AgentClient::disturb_disk(self, order)? else { return Ok(()) };
+        self.machine.order_disk(&left).map_err(|why| NodeError::Refused {
+            node: self.name.clone(),
+            error: KernelError::new("disturb the disk of the node", 0).with_detail(why),
+        })
     }
 
     /// The kernel's process, as the caller sees it.

@@ -35,6 +35,14 @@ pub trait Machine: Debug {
         None
     }
 
+    /// Gives the device of its disk an order, if that is outside of the kernel.
+    ///
+    /// # Errors
+    /// The refusal of the device, in words.
+    fn order_disk(&mut self, order: &str) -> Result<(), String> {
+        Err(format!("no disk outside of the kernel takes the order {order:?}"))
+    }
+
     /// Why it has ended, in words that follow the node's name.
     fn ending(&mut self, status: ExitStatus) -> String;
 }

@@ -42,6 +42,33 @@ struct Shared {
     /// How long the thread has waited for a processor, when it looked last.
     waited: Duration,
     heartbeats: Vec<Heartbeat>,
+    /// The devices of kernels that boot again, by their places, and their ends of new sockets.
+    again: Vec<(usize, OwnedFd)>,
+}
+
+/// Joins kernels that boot again to the lab process.
+#[derive(Clone, Debug)]
+pub struct Rejoiner {
+    doorbell: Arc<EventFd>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl Rejoiner {
+    /// Another kernel is to connect where the one of this place among the listeners has been. Returns the lab's end for it.
+    ///
+    /// # Errors
+    /// The machine's refusal of sockets.
+    pub fn rejoin(&self, place: usize) -> io::Result<OwnedFd> {
+        let (ours, theirs) = pair()?;
+        lock(&self.shared).again.push((place, theirs));
+        self.doorbell.write(1)?;
+        Ok(ours)
+    }
+}
+
+/// A lab's end and a device's.
+fn pair() -> nix::Result<(OwnedFd, OwnedFd)> {
+    socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
 }
 
 impl Pump {
@@ -56,7 +83,7 @@ impl Pump {
         let mut lab_ends = Vec::new();
         let mut devices = Vec::new();
         for (token, listener) in (0..).zip(listeners) {
-            let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+            let (ours, theirs) = pair()?;
             lab_ends.push(ours);
             devices.push(Device {
                 port: Port::new(listener, &poller, token)?,
@@ -67,12 +94,17 @@ impl Pump {
             });
         }
         let heartbeats = vec![Heartbeat::default(); devices.len()];
-        let shared = Shared { is_over: false, interval: None, waited: Duration::ZERO, heartbeats };
+        let shared = Shared { is_over: false, interval: None, waited: Duration::ZERO, heartbeats, again: Vec::new() };
         let shared = Arc::new(Mutex::new(shared));
         let (own, told) = (Arc::clone(&doorbell), Arc::clone(&shared));
         let worker = Worker { doorbell: own, shared: told, poller, devices, pool: Pool::new(0, 0), next_beat: None };
         let thread = std::thread::Builder::new().name("netloom-agents".into()).spawn(move || worker.run())?;
         Ok((Self { doorbell, shared, thread: Some(thread) }, lab_ends))
+    }
+
+    /// Returns what joins kernels that boot again.
+    pub fn rejoiner(&self) -> Rejoiner {
+        Rejoiner { doorbell: Arc::clone(&self.doorbell), shared: Arc::clone(&self.shared) }
     }
 
     /// Asks all kernels for heartbeats from now on, so often, and forgets what is known of them.
@@ -204,7 +236,11 @@ impl Worker {
             Ok(_) if fds[0].any() == Some(true) => {
                 let _ = self.doorbell.read();
                 self.next_beat = None;
-                Ok(lock(&self.shared).is_over)
+                let mut shared = lock(&self.shared);
+                for (place, socket) in shared.again.drain(..) {
+                    self.devices[place].begin_again(socket);
+                }
+                Ok(shared.is_over)
             }
             Ok(_) | Err(Errno::EINTR) => Ok(false),
             Err(error) => Err(error.into()),
@@ -213,6 +249,13 @@ impl Worker {
 }
 
 impl Device {
+    /// What was said to the kernel before, or by it, is nothing to the next.
+    fn begin_again(&mut self, socket: OwnedFd) {
+        self.socket = Some(socket);
+        self.to_guest.clear();
+        self.to_lab.clear();
+    }
+
     /// Moves what can be moved; says whether a heartbeat was among it.
     fn pass(&mut self, pool: &mut Pool) -> bool {
         let (to_lab, mut has_beaten) = (&mut self.to_lab, false);

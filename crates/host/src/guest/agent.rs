@@ -312,7 +312,7 @@ impl dispatch::Agent<'static> for Agent {
             .map_err(|error| KernelError::from_io("set the host name", &error.into()));
         let set = named.and_then(|()| config.clock.map_or(Ok(()), |order| clock::set(&order)));
         let laid = set.and_then(|()| files::enter_in_kernel(&config.files, &config.name));
-        let laid = laid.and_then(|()| config.disk.as_ref().map_or(Ok(()), disk::mount));
+        let laid = laid.and_then(|()| config.disk.as_ref().map_or(Ok(()), |own| disk::mount(own, &self.state.place)));
         let laid = laid.and_then(|()| config.cores.map_or(Ok(()), cores::take));
         match laid.and_then(|()| configure::prepare_guest(config)) {
             Ok(notes) => Reply::Prepared { notes },

@@ -206,13 +206,16 @@ pub trait AgentClient {
         self.expect_done()
     }
 
-    /// Disturbs the node's disk, which is that of a kernel of its own.
+    /// Disturbs the node's disk, which is that of a kernel of its own. Returns what is left to be told to a device outside of that kernel.
     ///
     /// # Errors
     /// See [`AgentClient`].
-    fn disturb_disk(&mut self, order: DiskOrder) -> Result<(), NodeError> {
+    fn disturb_disk(&mut self, order: DiskOrder) -> Result<Option<String>, NodeError> {
         self.ask(Request::Disk(order))?;
-        self.expect_done()
+        match self.reply()? {
+            Reply::Disk(left) => Ok(left),
+            other => Err(self.unexpected(other)),
+        }
     }
 
     /// Whether some program in the node accepts TCP connections at `port`, or datagrams of UDP, on any address.

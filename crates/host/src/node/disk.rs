@@ -1,7 +1,7 @@
 //! Faults of the disk of a node that has a kernel of its own: what its agent does for them.
 //!
-//! The block device makes most of them itself (`crates/guest/kernel/edits/disk.c`); the agent finds the sectors of files, and fills file
-//! systems.
+//! The block device makes most of them itself; the agent finds the sectors of files, and fills file systems. In a kernel node the device is the
+//! kernel's (`crates/guest/kernel/edits/disk.c`). That of a virtual machine is outside of it, so the lab process gives it its orders.
 
 use std::fmt::Write;
 use std::fs::{self, File, OpenOptions};
@@ -21,6 +21,10 @@ use crate::error::{Attempted, KernelError};
 /// Where the device takes orders, and the number of the disk.
 const ORDERS: &str = "/sys/module/netloom/parameters/disk_fault";
 const DISK: u32 = 0;
+
+/// Where a machine's kernel takes the order to make all file systems on disks read-only, and where it lists them.
+const SYSRQ: &str = "/proc/sysrq-trigger";
+const MOUNTS: &str = "/proc/self/mounts";
 
 /// The unit of places on a disk, in bytes.
 const SECTOR: u64 = 512;
@@ -90,39 +94,82 @@ pub enum DiskFaultKind {
     Lose,
 }
 
+/// Where the device of a disk is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DevicePlace {
+    /// In the kernel.
+    Kernel,
+    /// Outside of the machine.
+    Outside,
+}
+
 /// The things that an agent holds for the faults of a disk.
 #[derive(Debug, Default)]
 pub(crate) struct DiskFaults {
     /// A file without a name that takes all room.
     filling: Option<File>,
+    /// The file systems that can be written to again when the disk's can.
+    read_only: Vec<PathBuf>,
 }
 
 impl DiskFaults {
-    /// Carries out an order.
-    pub(crate) fn carry_out(&mut self, order: &DiskOrder, disk: &DiskConfig) -> Result<(), KernelError> {
-        match order {
-            DiskOrder::Fault(fault) => tell(&of_fault(fault)?),
-            DiskOrder::Hang { span_ns } => tell(&format!("hang {span_ns}")),
+    /// Carries out an order. Returns what is left for the device, if that is outside of this kernel.
+    pub(crate) fn carry_out(
+        &mut self,
+        order: &DiskOrder,
+        disk: &DiskConfig,
+        device: DevicePlace,
+    ) -> Result<Option<String>, KernelError> {
+        let told = match order {
+            DiskOrder::Fault(fault) => Some(of_fault(fault)?),
+            DiskOrder::Hang { span_ns } => Some(format!("hang {span_ns}")),
+            DiskOrder::Works => Some("mend".to_owned()),
             DiskOrder::ReadOnly => {
-                tell("freeze")?;
-                await_read_only(&disk.at)
+                self.make_read_only(&disk.at, device)?;
+                None
             }
-            DiskOrder::Writable => make_writable(&disk.at),
             DiskOrder::Fill => {
                 self.filling = Some(filling(&disk.at)?);
-                Ok(())
+                None
             }
-            DiskOrder::Free => {
-                self.filling = None;
-                Ok(())
-            }
-            DiskOrder::Works => {
-                tell("mend")?;
-                self.filling = None;
-                if is_read_only(&disk.at)? { make_writable(&disk.at) } else { Ok(()) }
+            DiskOrder::Writable | DiskOrder::Free => None,
+        };
+        if matches!(order, DiskOrder::Free | DiskOrder::Works) {
+            self.filling = None;
+        }
+        let left = match (told, device) {
+            (Some(text), DevicePlace::Kernel) => tell(&text).map(|()| None)?,
+            (left, _) => left,
+        };
+        if matches!(order, DiskOrder::Writable | DiskOrder::Works) && is_read_only(&disk.at)? {
+            make_writable(&disk.at)?;
+            self.read_only.drain(..).try_for_each(|other| make_writable(&other))?;
+        }
+        Ok(left)
+    }
+
+    /// All file systems on disks become read-only, be they in use. Of a machine that has others, these are noted.
+    fn make_read_only(&mut self, at: &Path, device: DevicePlace) -> Result<(), KernelError> {
+        match device {
+            DevicePlace::Kernel => tell("freeze")?,
+            DevicePlace::Outside => {
+                let mounts = fs::read_to_string(MOUNTS).attempted(|| format!("read {MOUNTS}"))?;
+                self.read_only = others_on_disks(&mounts, at);
+                fs::write(SYSRQ, "u").attempted(|| format!("write \"u\" to {SYSRQ}"))?;
             }
         }
+        await_read_only(at)
     }
+}
+
+/// The file systems on disks that can be written to, but for the one at this folder, as the kernel lists them (proc_mounts(5)).
+fn others_on_disks(mounts: &str, at: &Path) -> Vec<PathBuf> {
+    let all = mounts.lines().filter_map(|line| {
+        let [device, folder, _, options] = line.splitn(5, ' ').take(4).collect::<Vec<_>>().try_into().ok()?;
+        let is_meant = device.starts_with("/dev/") && options.split(',').any(|word| word == "rw");
+        (is_meant && Path::new(folder) != at).then(|| PathBuf::from(folder))
+    });
+    all.collect()
 }
 
 fn tell(order: &str) -> Result<(), KernelError> {
@@ -289,6 +336,12 @@ mod tests {
         assert_eq!(of_fault(&fault).unwrap(), "add 1 5 2 18446744073709551615 7 9 11 8-16");
         let none = DiskFaultOrder { sectors: None, lasts_ns: None, count: Some(1), ..fault };
         assert_eq!(of_fault(&none).unwrap(), "add 1 5 2 1 7 0 11");
+    }
+
+    #[test]
+    fn what_else_becomes_read_only_is_known() {
+        let mounts = "/dev/vda1 / ext4 rw,relatime 0 0\nproc /proc proc rw 0 0\n/dev/vdb /srv/db ext4 rw 0 0\n/dev/sr0 /iso iso9660 ro 0 0\n";
+        assert_eq!(others_on_disks(mounts, Path::new("/srv/db")), [PathBuf::from("/")]);
     }
 
     #[test]

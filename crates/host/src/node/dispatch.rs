@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use super::ceilings::CeilingOrder;
 use super::clock::ClockOrder;
 use super::config::NodeConfig;
-use super::disk::{DiskFaults, DiskOrder};
+use super::disk::{DevicePlace, DiskFaults, DiskOrder};
 use super::groups::Groups;
 use super::limits::Limits;
 use super::program_faults::ProgramFault;
@@ -111,7 +111,7 @@ pub(crate) fn answer<'a>(agent: &mut impl Agent<'a>, request: Request, fds: Vec<
         Request::EndFault { number } => answered(program_faults::end(number), Reply::Ended),
         Request::Stall { span_ns } => done(program_faults::stall(span_ns)),
         Request::SetClock(order) => done(agent.state().set_clock(&order)),
-        Request::Disk(order) => done(agent.state().disturb_disk(&order)),
+        Request::Disk(order) => answered(agent.state().disturb_disk(&order), Reply::Disk),
         Request::Listening { transport, port } => answered(inspect::listening(transport, port), Reply::Yes),
         Request::Exists { path } => Reply::Yes(path.exists()),
         Request::Lacking { prefixes } => answered(routes::lacking(prefixes), Reply::Lacking),
@@ -219,11 +219,12 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Disturbs the disk, if there is one.
-    fn disturb_disk(&mut self, order: &DiskOrder) -> Result<(), KernelError> {
+    /// Disturbs the disk, if there is one. Returns what is left for a device outside of this kernel.
+    fn disturb_disk(&mut self, order: &DiskOrder) -> Result<Option<String>, KernelError> {
         let none = || KernelError::new("disturb the disk of the node", 0).with_detail("it has none");
         let disk = self.config.disk.as_ref().ok_or_else(none)?;
-        self.disk_faults.carry_out(order, disk)
+        let device = if let Place::Machine { .. } = self.place { DevicePlace::Outside } else { DevicePlace::Kernel };
+        self.disk_faults.carry_out(order, disk, device)
     }
 
     /// The counters of all interfaces; in a container, of the lab's.

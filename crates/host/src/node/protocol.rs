@@ -79,7 +79,7 @@ pub enum Request {
     },
     /// Change the clock of a kernel that is the node's own. Answered by [`Reply::Done`].
     SetClock(ClockOrder),
-    /// Disturb the disk of a kernel that is the node's own. Answered by [`Reply::Done`].
+    /// Disturb the disk of a kernel that is the node's own. Answered by [`Reply::Disk`].
     Disk(DiskOrder),
     /// Does a program accept TCP connections at this port, or datagrams of UDP? Answered by [`Reply::Yes`].
     Listening {
@@ -140,6 +140,8 @@ pub enum Reply {
     },
     /// It is done.
     Done,
+    /// It is done as far as the kernel can do it; what is left is an order for the disk's device outside of it.
+    Disk(Option<String>),
     /// The program runs.
     Started {
         /// Its number.

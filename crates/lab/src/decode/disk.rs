@@ -1,4 +1,4 @@
-//! A kernel node's disk.
+//! The disk of a node with a kernel of its own.
 
 use super::files::target;
 use crate::diagnostics::{Diagnostic, Spanned};
@@ -22,7 +22,7 @@ forms! {
 }
 
 sections! {
-    /// A disk of a kernel node, which outlives its kernel when the node crashes.
+    /// A disk of a kernel node or a virtual machine, which outlives its kernel when the node crashes.
     read DiskPlan = "disk" {
         /// The folder of the node at which its file system is, which is empty in the beginning.
         at: Folder, required "/var/lib/etcd";
@@ -109,7 +109,9 @@ mod tests {
         );
         refused("", "{stack: kernel, disk: {at: /db, journal: true}}", "clock: virtual");
         refused("", "{stack: kernel, disk: {at: /db}, files: {/db/x: empty}}", "the disk hides /db/x");
-        refused("", "{vm: {kernel: /k, initrd: /i}, disk: {at: /db}}", "the disk that `vm` says");
+        let machine = "{vm: {kernel: /k, initrd: /i}, disk: {at: /db, journal: true}}";
+        refused("", machine, "`journal` is for kernel nodes in virtual time: leave it out");
+        assert!(parsed("clock: {dilation: 2}\n", &machine.replace(", journal: true", "")).is_ok());
         refused("", "{kind: switch, disk: {at: /db}}", "is not a machine and has no `disk`");
     }
 }

@@ -63,7 +63,7 @@ sections! {
         machine: Placed<MachineName>, "b";
         /// The error of its clock (CLOCK_REALTIME), if it has a kernel of its own. Default: none, it shows the lab's time.
         clock: Placed<ClockError>, "{skew: -40 ms, drift: 200 ppm}";
-        /// A disk of a kernel node; what is on it survives the node's crashes, as far as it was flushed. Default: none: its files are in memory.
+        /// A disk of a kernel node or a virtual machine; what is on it survives the node's crashes, as far as it was flushed. Default: none.
         disk: Disk, "{at: /var/lib/etcd, size: 256 MB}";
         /// The room for core dumps of programs that crash in a kernel node, 100 kB to 250 MB, and at most half of its memory; they are copied to
         /// cores/NODE/ of the results. Default: there are none.

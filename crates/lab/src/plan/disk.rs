@@ -1,11 +1,11 @@
-//! Disks of kernel nodes.
+//! Disks of nodes with a kernel of their own.
 
 use crate::words::words;
 use netloom_units::{Bytes, Duration, Rate};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A disk of a kernel node.
+/// A disk of a node with a kernel of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskPlan {
     /// The folder of the node at which its file system is: an absolute path.

@@ -1,6 +1,6 @@
 //! Which nodes can be stopped and started again while their lab is up.
 
-use super::{NodeKind, NodePlan, Plan};
+use super::{Disturbance, NodeKind, NodePlan, Plan};
 
 /// What matters of a node to whoever wants to stop it.
 #[derive(Clone, Copy, Debug)]
@@ -14,16 +14,16 @@ pub(crate) struct Stoppable<'a> {
 }
 
 impl Stoppable<'_> {
-    /// Why it cannot be stopped, if so, and what to do instead.
-    pub(crate) fn refusal(&self) -> Option<String> {
+    /// Why it cannot be stopped so and started again, if so, and what to do instead.
+    pub(crate) fn refusal(&self, how: Disturbance) -> Option<String> {
         let Self { name, kind, is_vm, is_container, medium } = *self;
         let instead = "cut its links (`down`)";
         if matches!(kind, NodeKind::External | NodeKind::Internet | NodeKind::Tunnel | NodeKind::Outside) {
             return Some(format!("`{name}` is {}, which no lab can stop: {instead}", kind.titled()));
         }
-        if is_vm {
+        if is_vm && !matches!(how, Disturbance::Crash(_)) {
             return Some(format!(
-                "`{name}` is a virtual machine, which boots once in a lab: {instead}, or end its programs (`kill`)"
+                "`{name}` is a virtual machine, whose system Netloom does not shut down: let it lose its power (`crash`), {instead}, or end its programs (`kill`)"
             ));
         }
         if is_container {
@@ -38,8 +38,8 @@ impl Stoppable<'_> {
 }
 
 impl Plan {
-    /// Why a node cannot be stopped and started again while the lab is up, if so.
-    pub fn never_stops(&self, node: usize) -> Option<String> {
+    /// Why a node cannot be stopped so and started again while the lab is up, if so.
+    pub fn never_stops(&self, node: usize, how: Disturbance) -> Option<String> {
         let own: &NodePlan = &self.nodes[node];
         // Whoever draws a lab asks this of each node: only its own links are looked at.
         let medium = own.interfaces.iter().map(|port| &self.links[port.end.link()]).find(|link| link.is_shared);
@@ -58,7 +58,7 @@ impl Plan {
                 )
             })
         };
-        stoppable.refusal().or_else(of_kernel)
+        stoppable.refusal(how).or_else(of_kernel)
     }
 }
 
@@ -69,7 +69,9 @@ mod tests {
         let text = "nodes: {a: , b: , c: , s: {kind: switch}, t: {kind: transit}}\nlinks:\n  air: {ends: [a, b, c], medium: shared}\n  \
                     l: {ends: [s, t]}\n";
         let plan = crate::parse(text, "test.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
-        let why = |name: &str| plan.never_stops(plan.nodes.iter().position(|node| node.name == name).unwrap());
+        let why = |name: &str| {
+            plan.never_stops(plan.nodes.iter().position(|node| node.name == name).unwrap(), super::Disturbance::Stop)
+        };
         assert!(why("a").is_some_and(|why| why.contains("the shared medium `air`")), "{:?}", why("a"));
         assert_eq!((why("s"), why("t")), (None, None));
     }

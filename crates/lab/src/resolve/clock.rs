@@ -223,17 +223,18 @@ fn settle_processor(node: &mut NodeSpec, clock: Clock, found: &mut Findings) {
     }
 }
 
-/// Only a kernel of ours has a disk of ours. A file cannot be put where the disk will be.
+/// Only a kernel of the node's own has a disk of its own. A file cannot be put where the disk will be.
 fn settle_disk(node: &NodeSpec, stack: Stack, clock: Clock, errors: &mut Errors) {
     let Some(disk) = &node.disk else { return };
     match stack {
-        Stack::Kernel => {}
-        Stack::Vm => errors.push(disk.error("a virtual machine has the disk that `vm` says: leave it out")),
+        Stack::Kernel | Stack::Vm => {}
         Stack::Namespace | Stack::Engine => errors.push(disk.error(
             "a namespace node writes to this machine's disks: write `stack: kernel`, or `clock: virtual` for the lab",
         )),
     }
-    if disk.value.journal && clock != Clock::Virtual {
+    if disk.value.journal && stack == Stack::Vm {
+        errors.push(disk.error("`journal` is for kernel nodes in virtual time: leave it out"));
+    } else if disk.value.journal && clock != Clock::Virtual {
         errors.push(disk.error(
             "`journal` notes instants of lab time, which a kernel knows by itself in virtual time alone: write `clock: virtual` for the \
              lab, or leave it out",

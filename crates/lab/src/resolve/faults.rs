@@ -19,6 +19,8 @@ struct Target<'a> {
     kind: NodeKind,
     stack: Stack,
     is_container: bool,
+    /// Whether it is a virtual machine into which nothing of the lab gets.
+    is_closed: bool,
     clock: Clock,
     disk: Option<&'a DiskPlan>,
 }
@@ -60,7 +62,9 @@ pub(super) fn never(how: Disturbance, node: &NodeSpec, stack: Stack, clock: Cloc
 
 fn target(node: &NodeSpec, stack: Stack, clock: Clock) -> Target<'_> {
     let disk = node.disk.as_ref().map(|disk| &disk.value);
-    Target { name: &node.name.value, kind: node.kind, stack, is_container: node.container.is_some(), clock, disk }
+    let is_closed = node.vm.as_ref().is_some_and(|vm| vm.value.is_closed());
+    let is_container = node.container.is_some();
+    Target { name: &node.name.value, kind: node.kind, stack, is_container, is_closed, clock, disk }
 }
 
 /// Why this cannot be done to the node `host`, or to the programs of the command of this name there.
@@ -120,12 +124,18 @@ impl Target<'_> {
 
     /// Why no other kernel can take the place of its own, if so.
     fn never_crashes(self) -> Option<String> {
-        let Self { name, kind, stack, clock, .. } = self;
+        let Self { name, kind, stack, clock, is_closed, .. } = self;
         if !kind.runs_programs() {
             return Some(format!("`{name}` is {}, which has no kernel: write `stop`", kind.titled()));
         }
         let why = match clock {
             Clock::Virtual => return None,
+            Clock::Real | Clock::Dilated(_) if stack == Stack::Vm && is_closed => {
+                return Some(format!(
+                    "`{name}` cannot crash: nothing of the lab is in it (`access: none`), which would say when it has booted again"
+                ));
+            }
+            Clock::Real | Clock::Dilated(_) if stack == Stack::Vm => return None,
             Clock::Real if stack != Stack::Kernel => "it has the kernel of this machine",
             Clock::Real | Clock::Dilated(_) => {
                 "only the schedule of virtual time lets another kernel take the place of one"

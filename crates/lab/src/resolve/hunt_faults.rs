@@ -154,9 +154,10 @@ impl Ground<'_> {
                 own.name.value
             )),
             NodeFault::Disk(_) => None,
-            NodeFault::Reboot => never_stops(self.spec, node),
+            NodeFault::Reboot => never_stops(self.spec, node, Disturbance::Stop),
             NodeFault::Crash(_) => {
-                never_stops(self.spec, node).or_else(|| disturbed(Disturbance::Crash(Keep::default())))
+                let how = Disturbance::Crash(Keep::default());
+                never_stops(self.spec, node, how).or_else(|| disturbed(how))
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
+use crate::plan::{Disturbance, Keep};
 use crate::spec::{ActionSpec, Spec};
 use std::collections::BTreeSet;
 
@@ -88,10 +89,14 @@ pub(super) fn spell_out(action: &mut ActionSpec, spec: &Spec, has_gaps: bool, er
     }
 }
 
+/// An example of a crash: whatever is left of a disk.
+const CRASH: Disturbance = Disturbance::Crash(Keep::Flushed);
+
 /// The nodes that patterns of this entry stand for.
 fn candidates<'a>(action: &ActionSpec, spec: &'a Spec) -> Candidates<'a> {
     let nodes = || spec.nodes.iter().enumerate().map(|(place, node)| (place, node.name.value.as_str()));
-    let can_stop = |(place, _): &(usize, &str)| super::stops::never_stops(spec, *place).is_none();
+    let how = if let ActionSpec::Stop { crash: Some(_), .. } = action { CRASH } else { Disturbance::Stop };
+    let can_stop = |(place, _): &(usize, &str)| super::stops::never_stops(spec, *place, how).is_none();
     let has_programs = |(place, _): &(usize, &str)| spec.nodes[*place].kind.runs_programs();
     match action {
         ActionSpec::Stop { crash: Some(_), .. } => Candidates::stoppable(nodes().filter(has_programs).filter(can_stop)),

@@ -6,7 +6,7 @@ use super::place;
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::Errors;
 use crate::plan::stops::Stoppable;
-use crate::plan::{Action, Disturbance, Whose};
+use crate::plan::{Action, Disturbance, Keep, Whose};
 use crate::spec::{ActionSpec, CrashSpec, EntrySpec, Spec};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
@@ -46,7 +46,12 @@ impl Stops {
             for name in names {
                 // Entries that are repeated name the same nodes.
                 let node = *known.entry((name.span, name.value.as_str())).or_insert_with(|| {
-                    let node = stoppable(name, places, errors);
+                    let how = match stops {
+                        Some(_) if crash.is_none() => Disturbance::Stop,
+                        // Whatever can crash starts again.
+                        _ => Disturbance::Crash(Keep::default()),
+                    };
+                    let node = stoppable((name, how), places, errors);
                     errors.extend(node.zip(crash).and_then(|(node, crash)| uncrashable(name, node, crash, places)));
                     node
                 });
@@ -116,17 +121,17 @@ fn uncrashable(name: &Spanned<String>, node: usize, crash: &CrashSpec, places: &
     never_crashes(name, node, places).or_else(|| nothing().map(|keep| keep.error(keeps_nothing(&own.name.value))))
 }
 
-/// The place of a node that can be stopped.
-fn stoppable(name: &Spanned<String>, places: &Places<'_>, errors: &mut Errors) -> Option<usize> {
+/// The place of a node that can be stopped so.
+fn stoppable((name, how): (&Spanned<String>, Disturbance), places: &Places<'_>, errors: &mut Errors) -> Option<usize> {
     let node = place(places.nodes, name, errors)?;
-    match never_stops(places.spec, node) {
+    match never_stops(places.spec, node, how) {
         Some(why) => errors.reject(name.error(why)),
         None => Some(node),
     }
 }
 
-/// Why a node cannot be stopped and started, if so.
-pub(super) fn never_stops(spec: &Spec, node: usize) -> Option<String> {
+/// Why a node cannot be stopped so and started, if so.
+pub(super) fn never_stops(spec: &Spec, node: usize, how: Disturbance) -> Option<String> {
     let own = &spec.nodes[node];
     let is_here = |end: &crate::spec::EndSpec| end.node.value == own.name.value;
     let medium = spec.links.iter().find(|link| link.shared.is_some() && link.ends.iter().any(is_here));
@@ -137,7 +142,7 @@ pub(super) fn never_stops(spec: &Spec, node: usize) -> Option<String> {
         is_container: own.container.is_some(),
         medium: medium.map(|link| link.name.value.as_str()),
     };
-    stoppable.refusal()
+    stoppable.refusal(how)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl LabNode for KernelNode {
     }
 
     fn disturb_disk(&mut self, order: DiskOrder) -> Result<(), NodeError> {
-        AgentClient::disturb_disk(self, order)
+        Self::disturb_disk(self, order)
     }
 
     fn begin_fault(&mut self, fault: ProgramFault) -> Result<u64, NodeError> {

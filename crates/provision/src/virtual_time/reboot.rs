@@ -2,22 +2,22 @@
 
 use super::boot::{Booted, boot_of, machine, new_kernel, wall_clock_ns};
 use super::world::VirtualTime;
+use crate::booting::{Booting, chance, settle_disk};
 use crate::job::Job;
 use crate::kernels::{Kernels, folder_in, is_kernel};
-use crate::setup_error::SetupError;
 use netloom_guest::backend::ProcessHealth;
 use netloom_guest::disk::{Crashed, JournalEntry, Keep};
 use netloom_guest::node::{KernelNode, Late};
 use netloom_guest::shim::Orders;
-use netloom_host::node::{AgentClient, Identity, NodeConfig};
+use netloom_host::node::{Identity, NodeConfig};
 use netloom_judge::RunError;
 use netloom_lab::Plan;
-use netloom_units::{Instant, Seed};
+use netloom_units::Instant;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
 /// The nodes of a lab with kernels, and what it takes to boot these anew.
-pub struct Reboots {
+pub struct KernelReboots {
     kernels: Kernels,
     time: VirtualTime,
     doorbell: OwnedFd,
@@ -36,7 +36,7 @@ struct Rebooting {
     booted: Instant,
 }
 
-impl Reboots {
+impl KernelReboots {
     /// Takes over the kernels of a lab that has booted; returns its nodes and its time, too.
     pub(crate) fn of(plan: &Plan, kernels: Kernels, booted: Booted) -> (Vec<Option<KernelNode>>, VirtualTime, Self) {
         let Booted { nodes, time, doorbell, processors } = booted;
@@ -71,11 +71,7 @@ impl Reboots {
     pub fn crash(&mut self, job: &Job, node: usize, keep: Keep) -> Result<Option<Crashed>, RunError> {
         let own = self.nodes.get_mut(&node).expect("only kernels crash");
         own.crashes += 1;
-        let name = &job.plan.nodes[node].name;
-        let seed = chance(&job.plan, "crash", node, own.crashes);
-        let disk = self.kernels.disk(node);
-        let crashed = disk.map(|disk| disk.crash(keep, seed)).transpose();
-        crashed.map_err(|error| RunError::Machine(format!("node {name}: its disk after the crash: {error}")))
+        settle_disk(&self.kernels, &job.plan, (node, own.crashes), keep)
     }
 
     /// Takes the requests to a node's disk that its journal has, each with the instant at which it came. Those of a kernel that has crashed
@@ -113,66 +109,6 @@ impl Reboots {
         self.time.watch(own.machine, ProcessHealth::new(booting.pid().as_raw(), boot.console));
         let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config };
         let identity = Identity { config, cwd: folder_in(job, node).to_owned() };
-        Ok(Booting { kernel: booting, step: BootStep::Comes(Box::new(Some(identity))) })
+        Ok(Booting::new(booting, identity))
     }
-}
-
-/// A kernel that boots in the place of one that has crashed.
-#[derive(Debug)]
-pub struct Booting {
-    kernel: KernelNode,
-    step: BootStep,
-}
-
-/// The answer that is awaited from a kernel that boots.
-#[derive(Debug)]
-enum BootStep {
-    /// The word that it is up; then it is told what it is to be.
-    Comes(Box<Option<Identity>>),
-    /// The word that it has become it.
-    Becomes,
-    /// The word that its network is configured.
-    Configures,
-    /// No answer: it is complete.
-    Done,
-}
-
-impl Booting {
-    /// Goes on as far as the kernel has answered, without waiting. Returns whether it is a node with all that the plan says.
-    ///
-    /// # Errors
-    /// When it does not come up.
-    pub fn go_on(&mut self) -> Result<bool, RunError> {
-        loop {
-            match &mut self.step {
-                BootStep::Comes(_) if !self.kernel.is_up().map_err(SetupError::Node)? => return Ok(false),
-                BootStep::Comes(identity) => {
-                    let told = identity.take().map_or(Ok(()), |identity| self.kernel.begin_become(identity));
-                    told.map_err(SetupError::Node)?;
-                    self.step = BootStep::Becomes;
-                }
-                BootStep::Becomes | BootStep::Configures if !self.kernel.has_answered() => return Ok(false),
-                BootStep::Becomes => {
-                    self.kernel.finish_become().map_err(SetupError::Node)?;
-                    self.kernel.begin_configure().map_err(SetupError::Node)?;
-                    self.step = BootStep::Configures;
-                }
-                BootStep::Configures => {
-                    self.kernel.finish_configure().map_err(SetupError::Node)?;
-                    self.step = BootStep::Done;
-                }
-                BootStep::Done => return Ok(true),
-            }
-        }
-    }
-
-    /// Returns the node that it has become.
-    pub fn into_node(self) -> KernelNode {
-        self.kernel
-    }
-}
-
-/// Chance of a node that has crashed so often.
-fn chance(plan: &Plan, what: &str, node: usize, crashes: u64) -> Seed {
-    plan.seed.derive(what).derive(&plan.nodes[node].name).derive(&crashes.to_string())
 }

@@ -34,7 +34,7 @@ use netloom_provision::exposed::PortForwards;
 use netloom_provision::hosts::HostsFiles;
 use netloom_provision::kernels::folder_in;
 use netloom_provision::node::{Begun, LabNode};
-use netloom_provision::virtual_time::Reboots;
+use netloom_provision::reboots::Reboots;
 use netloom_units::{Duration, Instant};
 pub(super) use processes::Purpose;
 use processes::{DueSignal, ProcessKey, Processes};

@@ -13,7 +13,7 @@ use super::timeline::Item;
 use netloom_control::ClientId;
 use netloom_host::node::NodeError;
 use netloom_judge::{ExitCode, Kind, RunError};
-use netloom_lab::{Action, Keep, Plan, Whose};
+use netloom_lab::{Action, Disturbance, Keep, Plan, Whose};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 
@@ -113,7 +113,7 @@ pub(super) fn asked(
     (client, node, starts): (Option<ClientId>, usize, bool),
 ) -> Result<Result<(), Refusal>, RunError> {
     let name = context.job.plan.nodes[node].name.clone();
-    if let Err(refusal) = programs.can_change(&name, node, starts, context) {
+    if let Err(refusal) = programs.can_change(&name, node, (!starts).then_some(Disturbance::Stop), context) {
         return Ok(Err(refusal));
     }
     let due = (context.links.now(), false);

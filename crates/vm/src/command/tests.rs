@@ -25,8 +25,17 @@ fn words(image: Image) -> Result<String, VmError> {
     let qemu = Qemu { program, version: "7.2".into(), acceleration };
     let [initrd, seed, agent, monitor, guest_agent] =
         ["initrd", "seed", "../agent", "q", "g"].map(|name| Path::new("..").join(name));
-    let words = vm.arguments(&qemu, &Made { initrd, seed, agent, monitor, guest_agent }, false)?;
+    let words =
+        vm.arguments(&qemu, &Made { initrd, seed, agent, monitor, guest_agent, disk: Some("../d".into()) }, false)?;
     Ok(words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn the_disk_of_the_lab_has_a_name_and_reports_errors() {
+    let line = words(image()).unwrap();
+    let disk = " -blockdev driver=nbd,node-name=lab,server.type=unix,server.path=../d -device virtio-blk-pci,drive=lab,serial=netloom-disk,\
+                werror=report,rerror=report,";
+    assert!(line.contains(disk), "{line}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::errors::Errors;
 use crate::models::ChangeError;
 use crate::plan::{
     Action, Clock, ClockChange, DiskFault, DiskFaultKind, Disturbance, Keep, LinkPart, NodePlan, Plan, Stack,
-    Standstill, Whose,
+    Standstill, Starvation, VmPlan, Whose,
 };
 use crate::resolve::patterns::{Candidates, is_pattern};
 use crate::spec::{ActionSpec, PartSpec};
@@ -30,12 +30,14 @@ pub enum RequestedFault {
 }
 
 /// The kinds of faults of nodes, each with an example by which is known whether a node can have it.
-const OF_NODES: [(&str, Disturbance); 5] = [
+const OF_NODES: [(&str, Disturbance); 7] = [
     ("stop", Disturbance::Stop),
     ("crash", Disturbance::Crash(Keep::Flushed)),
     ("freeze", Disturbance::Freeze(Standstill::Pause)),
     ("clock", Disturbance::Clock(ClockChange { step: None, drift: None, leap: None })),
     ("disk", Disturbance::Disk(DiskFault { kind: DiskFaultKind::Works, nth: 1, count: None, sectors: None })),
+    ("fail", Disturbance::EndFailures),
+    ("starve", Disturbance::Starve(Starvation { thread: None, spans: None })),
 ];
 
 /// Returns the kinds of faults of nodes, as entries of the timeline have them, and for each why this node cannot have it, if so.
@@ -76,7 +78,7 @@ fn meaning(action: ActionSpec, plan: &Plan) -> Result<Vec<RequestedFault>, Chang
             let crashes = crash.is_some();
             let is_kept = crash.is_some_and(|crash| crash.keep.is_some());
             let may_be_meant = |node: usize| !crashes || plan.nodes[node].kind.runs_programs();
-            for node in stoppable(&nodes, plan, may_be_meant)? {
+            for node in stoppable(&nodes, plan, may_be_meant, how)? {
                 let (whose, own) = (Whose::Node(node), &plan.nodes[node]);
                 all.push(disturbed(Action::Disturb { how, whose, process: None, duration }, plan)?);
                 if is_kept && own.disk.is_none() {
@@ -85,7 +87,8 @@ fn meaning(action: ActionSpec, plan: &Plan) -> Result<Vec<RequestedFault>, Chang
             }
         }
         ActionSpec::Start { nodes } => {
-            all.extend(stoppable(&nodes, plan, |_| true)?.into_iter().map(RequestedFault::Start));
+            let again = stoppable(&nodes, plan, |_| true, Disturbance::Stop)?;
+            all.extend(again.into_iter().map(RequestedFault::Start));
         }
         ActionSpec::Reboot { nodes, duration } => {
             for node in nodes_of(&nodes, &with_programs(plan), plan)? {
@@ -147,7 +150,9 @@ fn refusal((how, part): (Disturbance, Option<&str>), whose: Whose, plan: &Plan) 
     };
     let node = plan.nodes.get(place)?;
     if how.is_stop() {
-        return plan.never_stops(place).or_else(|| why_not((how, part), whose, target(node, plan.clock), &node.name));
+        return plan
+            .never_stops(place, how)
+            .or_else(|| why_not((how, part), whose, target(node, plan.clock), &node.name));
     }
     let without_count = is_uncounted(how, place, plan).then(|| uncounted(node));
     let aim = || why_not((how, part), whose, target(node, plan.clock), plan.whose_name(whose));
@@ -209,14 +214,15 @@ fn with_programs(plan: &Plan) -> Candidates<'_> {
     Candidates::with_programs(able.map(|(place, node)| (place, node.name.as_str())))
 }
 
-/// The nodes of these names and patterns; patterns leave out what cannot stop, and what may not be meant.
+/// The nodes of these names and patterns; patterns leave out what cannot stop so, and what may not be meant.
 fn stoppable(
     names: &[Spanned<String>],
     plan: &Plan,
     may_be_meant: impl Fn(usize) -> bool,
+    how: Disturbance,
 ) -> Result<Vec<usize>, ChangeError> {
     let nodes = plan.nodes.iter().enumerate().map(|(place, node)| (place, node.name.as_str()));
-    let able = nodes.filter(|(place, _)| may_be_meant(*place) && plan.never_stops(*place).is_none());
+    let able = nodes.filter(|(place, _)| may_be_meant(*place) && plan.never_stops(*place, how).is_none());
     nodes_of(names, &Candidates::stoppable(able), plan)
 }
 
@@ -242,7 +248,8 @@ fn host(action: &Action) -> Option<usize> {
 
 fn target(node: &NodePlan, clock: Clock) -> Target<'_> {
     let (is_container, disk) = (node.container.is_some(), node.disk.as_ref());
-    Target { name: &node.name, kind: node.kind, stack: node.stack, is_container, clock, disk }
+    let is_closed = node.vm.as_ref().is_some_and(VmPlan::is_closed);
+    Target { name: &node.name, kind: node.kind, stack: node.stack, is_container, is_closed, clock, disk }
 }
 
 fn closed(node: &NodePlan) -> Option<String> {

@@ -10,14 +10,11 @@ use netloom_judge::RunError;
 use netloom_lab::Keep;
 use netloom_provision::assemble::config_of;
 use netloom_provision::node::Crashed;
-use netloom_units::{Duration, Instant};
+use netloom_units::Instant;
 use std::collections::BTreeSet;
 
 /// The lab file is refused otherwise.
-const VIRTUAL: &str = "nodes crash in virtual time alone";
-
-/// How often a kernel that boots is asked how far it is.
-const LOOK: Duration = Duration::from_millis(1);
+const ABLE: &str = "only nodes crash that can boot again";
 
 impl Programs {
     /// The kernel of a node is gone now; its links are cut by now. Returns what has become of the writes to its disk that no flush had made
@@ -30,7 +27,7 @@ impl Programs {
     ) -> Result<Option<Outcome>, RunError> {
         // What its programs have written before, they have written.
         self.serve_node(context, node)?;
-        self.reboots.as_ref().expect(VIRTUAL).remove(node)?;
+        self.reboots.as_ref().expect(ABLE).remove(node)?;
         self.begin_absence(context, node);
         let ended: Vec<ProcessKey> = self.processes.keys_in(node).collect();
         self.processes.kill_node(node);
@@ -39,7 +36,7 @@ impl Programs {
         self.crashed.insert(node);
         self.ever_crashed.insert(node);
         self.take_disk_journal(&context.job.plan, node)?;
-        let reboots = self.reboots.as_mut().expect(VIRTUAL);
+        let reboots = self.reboots.as_mut().expect(ABLE);
         let outcome = reboots.crash(context.job, node, rule(keep))?;
         let killed = Ending { code: None, signal: Some(libc::SIGKILL) };
         ended.into_iter().try_for_each(|key| self.exited(context, key, killed))?;
@@ -65,11 +62,11 @@ impl Programs {
         }
         let mut awaited = std::mem::take(awaited);
         awaited.extend(self.those_of_node(context, node));
-        let reboots = self.reboots.as_mut().expect(VIRTUAL);
+        let reboots = self.reboots.as_mut().expect(ABLE);
         let booting = Box::new(reboots.boot(context.job, node, config_of(context.job, node, &self.hosts))?);
         let change = Change {
             step: Step::Booting { booting, awaited },
-            next_look: Some(context.links.now() + LOOK),
+            next_look: Some(context.links.now() + reboots.look()),
             clients: Vec::new(),
         };
         self.changing.insert(node, change);
@@ -86,7 +83,7 @@ impl Programs {
         let Some(Change { step: Step::Booting { booting, .. }, next_look, .. }) = self.changing.get_mut(&node) else {
             return Ok(());
         };
-        *next_look = Some(now + LOOK);
+        *next_look = self.reboots.as_ref().map(|reboots| now + reboots.look());
         if !booting.go_on()? {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use netloom_judge::ExitCode;
 use netloom_provision::exposed::PortForwards;
 use netloom_provision::hosts::HostsFiles;
 use netloom_provision::node::LabNode;
-use netloom_provision::virtual_time::{Booting, Reboots};
+use netloom_provision::reboots::{Booting, Reboots};
 use netloom_units::{Drift, Duration, Instant, SignedDuration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

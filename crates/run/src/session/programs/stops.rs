@@ -10,7 +10,7 @@ use crate::session::stage::Stage;
 use netloom_control::{ClientId, NodeState};
 use netloom_host::node::NodeError;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::Plan;
+use netloom_lab::{Disturbance, Keep, Plan};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -79,22 +79,23 @@ impl Programs {
         self.changing.values_mut().for_each(|change| change.clients.retain(|other| *other != client));
     }
 
-    /// Whether a client may stop a node, or start it.
+    /// Whether a client may stop a node so, or start it (none).
     pub(crate) fn can_change(
         &self,
         name: &str,
         node: usize,
-        starts: bool,
+        how: Option<Disturbance>,
         context: &Context<'_>,
     ) -> Result<(), Refusal> {
         let refused = |why: String| Err((ExitCode::Usage, why));
         if !matches!(context.stage, Stage::Running(_)) {
             return refused(format!("node `{name}` cannot change now: the lab has not begun, or is ending"));
         }
-        if let Some(why) = context.job.plan.never_stops(node) {
+        // Whatever has crashed starts again.
+        if let Some(why) = context.job.plan.never_stops(node, how.unwrap_or(Disturbance::Crash(Keep::Flushed))) {
             return refused(why);
         }
-        match (self.shown_state(node), starts) {
+        match (self.shown_state(node), how.is_none()) {
             (NodeState::Running, false) | (NodeState::Stopped | NodeState::Crashed, true) => Ok(()),
             (NodeState::Running | NodeState::Frozen, true) => {
                 refused(format!("node `{name}` runs: only one that was stopped can be started"))

@@ -62,9 +62,9 @@ impl Requests {
 fn why_not(fault: &RequestedFault, context: &Context<'_>, programs: &Programs) -> Option<Refusal> {
     let plan = &context.job.plan;
     match fault {
-        RequestedFault::Start(node) => programs.can_change(&plan.nodes[*node].name, *node, true, context).err(),
+        RequestedFault::Start(node) => programs.can_change(&plan.nodes[*node].name, *node, None, context).err(),
         RequestedFault::Action(Action::Disturb { how, whose: Whose::Node(node), .. }) if how.is_stop() => {
-            programs.can_change(&plan.nodes[*node].name, *node, false, context).err()
+            programs.can_change(&plan.nodes[*node].name, *node, Some(*how), context).err()
         }
         RequestedFault::Action(Action::Disturb { how, whose, .. }) => {
             let node = node_of(*whose, plan)?;

@@ -109,7 +109,7 @@ fn each_fault_of_a_node_is_possible_or_has_a_reason() {
     };
     assert_eq!(possible(REAL, 0), ["stop", "clock"]);
     assert_eq!(possible(REAL, 2), ["stop"]);
-    assert_eq!(possible(VIRTUAL, 0), ["stop", "crash", "freeze", "clock", "disk"]);
-    assert_eq!(possible(VIRTUAL, 1), ["stop", "crash", "freeze", "clock"]);
+    assert_eq!(possible(VIRTUAL, 0), ["stop", "crash", "freeze", "clock", "disk", "fail", "starve"]);
+    assert_eq!(possible(VIRTUAL, 1), ["stop", "crash", "freeze", "clock", "fail", "starve"]);
     assert_eq!(possible(VIRTUAL, 2), ["stop"]);
 }
