@@ -355,7 +355,7 @@ describe("a node that is stopped", () => {
   });
 });
 
-const POSSIBLE = { stop: null, crash: null, freeze: null, clock: null, disk: null };
+const POSSIBLE = { stop: null, crash: null, freeze: null, clock: null, disk: null, fail: null, starve: null };
 const REAL = "`client` cannot crash: it has the kernel of this machine";
 const asked = (played: Played) =>
   played.asked.filter(({ request }) => request === "fault").map(({ entry }) => String(entry));
@@ -434,6 +434,37 @@ describe("a fault of a node", () => {
     await looking.page.getByRole("heading", { name: "Interfaces" }).waitFor();
     assert.equal(await panel(looking.page).count(), 0);
     await looking.done();
+  });
+});
+
+describe("a fault of a node's programs", () => {
+  test("lets calls fail, or gives programs no processor", async () => {
+    const played = lab();
+    played.faults.set("client", POSSIBLE);
+    const { page, done } = await open(played, { motion: "reduce" });
+    await command(page, "show node client");
+    const faults = panel(page);
+    await faults.getByRole("button", { name: "Let calls fail" }).click();
+    await faults.getByRole("combobox", { name: "call" }).selectOption({ label: "memory" });
+    await faults.getByRole("combobox", { name: "error" }).selectOption("ENOMEM");
+    await faults.getByRole("textbox", { name: "Let calls fail: process" }).fill("*worker*");
+    await faults.getByRole("textbox", { name: "Let calls fail: for" }).fill("");
+    await faults.getByRole("button", { name: "Let calls fail" }).click();
+    await faults.getByRole("status").getByText("fail {call: [mmap, brk], error: ENOMEM").waitFor();
+    await faults.getByRole("button", { name: "Let calls work" }).click();
+    await faults.getByRole("button", { name: "Starve" }).click();
+    await faults.getByRole("textbox", { name: "Starve: process" }).fill("worker");
+    await faults.getByRole("button", { name: "Starve" }).click();
+    assert.deepEqual(asked(played), [
+      "{on: client, fail: {call: fsync, error: EIO}, for: 5 s}",
+      '{on: client, fail: {call: [mmap, brk], error: ENOMEM, process: "*worker*"}}',
+      "{on: client, fail: none}",
+      "{on: client, starve: true, for: 50 ms}",
+      "{on: client, starve: {process: worker}, for: 50 ms}",
+    ]);
+    await faults.getByRole("status").getByText("starve {process: worker}").waitFor();
+    await accessible(page, "faults of programs");
+    await done();
   });
 });
 

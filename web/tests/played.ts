@@ -395,6 +395,8 @@ function speak(played: Played, clock: Clock, socket: Talk): void {
         played.off.set(node, kind === "crash" ? "crashed" : "frozen");
         subscriptions.happened(kind === "crash" ? "crashed" : "frozen", { node, lateness_ns: 0 });
       }
+      const [, on, how, what] = /^\{on: (\w+), (fail|starve): (\w+|\{.*?\})/.exec(String(entry)) ?? [];
+      if (on && how) subscriptions.happened(how, { node: on, what: `${how} ${what}`, lateness_ns: 0 });
       return { reply: "done" };
     },
     heal: () => {

@@ -37,6 +37,21 @@ const KEEPS = [
   ["torn", "all but a torn end"],
 ] as const;
 
+/** Calls that programs seldom expect to fail; another may be written into the lab file. */
+const CALLS = [
+  ["fsync", "fsync"],
+  ["write", "write"],
+  ["read", "read"],
+  ["open", "open"],
+  ["connect", "connect"],
+  ["accept", "accept"],
+  ["[mmap, brk]", "memory"],
+] as const;
+
+const ERRORS = ["EIO", "ENOSPC", "ENOMEM", "EINTR", "EMFILE", "EACCES", "ECONNREFUSED"].map(
+  (name) => [name, name] as const,
+);
+
 /** Those that have a value. */
 const given = (values: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim() !== ""));
@@ -93,12 +108,52 @@ export const FAULTS: readonly Fault[] = [
     entry: (node) => ({ disk: node, works: true }),
     done: "has a disk that works",
   },
+  {
+    kind: "fail",
+    name: "Let calls fail",
+    about: "system calls of its programs get an error, and are not made",
+    fields: [
+      { key: "call", first: "fsync", words: CALLS },
+      { key: "error", first: "EIO", words: ERRORS },
+      { key: "process", first: "", empty: "all" },
+      { key: "for", first: "5 s", empty: "until ended" },
+    ],
+    entry: (node, { call = "", error, process = "", for: span = "" }) => ({
+      on: node,
+      fail: { call: call.startsWith("[") ? call.slice(1, -1).split(", ") : call, error, ...given({ process }) },
+      ...given({ for: span }),
+    }),
+    done: "has calls that fail",
+  },
+  {
+    kind: "fail",
+    name: "Let calls work",
+    about: "all faults of its programs' system calls end",
+    fields: [],
+    entry: (node) => ({ on: node, fail: "none" }),
+    done: "has calls that work",
+  },
+  {
+    kind: "starve",
+    name: "Starve",
+    about: "programs that could run get no processor, while others do",
+    fields: [
+      { key: "process", first: "", empty: "all" },
+      { key: "for", first: "50 ms" },
+    ],
+    entry: (node, { process = "", for: span }) => ({
+      on: node,
+      starve: process === "" ? true : { process },
+      for: span,
+    }),
+    done: "has programs without a processor",
+  },
 ];
 
 /** What a fault of a node is called in the events of a lab. */
 const TOLD = new Set([
   ...["crashed", "boots", "starts again", "runs again", "has stopped", "asked to stop", "frozen", "goes on"],
-  ...["clock", "killed", "paused", "limited", "restarted", "asked to restart"],
+  ...["clock", "killed", "paused", "limited", "restarted", "asked to restart", "fail", "starve", "fault ends"],
 ]);
 /** How many of them are shown. */
 const MOST_TOLD = 5;
