@@ -111,14 +111,25 @@ impl Fabric {
         let Some((id, is_shared)) = entry.and_then(|entry| Some((entry.pipe_for(&packet)?, entry.is_shared))) else {
             return Err((UnknownPort(port), packet));
         };
-        let is_touched = self.guards[id.0 as usize].is_some();
-        let packet = if is_touched { self.mark(port, packet) } else { packet };
-        let packet = if is_shared { self.originate(port, packet) } else { packet };
-        if let Some(packet) = if is_touched { self.guard(now, id, port, packet) } else { Some(packet) } {
-            self.pipes[id.0 as usize].push(now, packet, self.drop_log.of(id.0));
+        if self.guards[id.0 as usize].is_some() {
+            self.inject_guarded(now, (port, is_shared), id, packet);
+            return Ok(());
         }
+        let packet = if is_shared { self.originate(port, packet) } else { packet };
+        self.pipes[id.0 as usize].push(now, packet, self.drop_log.of(id.0));
         self.reschedule(id);
         Ok(())
+    }
+
+    /// A packet enters a pipe that may treat some in another way. Others pay nothing for it.
+    #[cold]
+    fn inject_guarded(&mut self, now: Instant, (port, is_shared): (PortId, bool), id: PipeId, packet: Packet) {
+        let packet = self.mark(port, packet);
+        let packet = if is_shared { self.originate(port, packet) } else { packet };
+        if let Some(kept) = self.guard(now, id, port, packet) {
+            self.pipes[id.0 as usize].push(now, kept, self.drop_log.of(id.0));
+        }
+        self.reschedule(id);
     }
 
     /// A packet enters a shared medium by this port, to which it is not to come back.
@@ -141,7 +152,7 @@ impl Fabric {
     /// something by themselves).
     pub fn advance(&mut self, now: Instant, mut sink: impl FnMut(Delivery)) {
         while let Some((wake, number)) = self.wakes.first().filter(|(instant, _)| *instant <= now) {
-            if self.next_deferred().is_some_and(|at| at <= wake) {
+            if !self.deferred.is_empty() && self.next_deferred().is_some_and(|at| at <= wake) {
                 self.let_enter(wake);
                 continue;
             }
@@ -158,7 +169,9 @@ impl Fabric {
             self.reschedule(id);
         }
         self.later_round = None;
-        self.let_enter(now);
+        if !self.deferred.is_empty() {
+            self.let_enter(now);
+        }
     }
 
     /// The first of those that want to be called is called: what follows from it at the same instant is of its round.
@@ -181,6 +194,7 @@ impl Fabric {
         }
     }
 
+    #[inline]
     fn reschedule(&mut self, id: PipeId) {
         let wake = self.pipes[id.0 as usize].next_wake();
         if self.are_rounds_apart {

@@ -37,6 +37,7 @@ impl Wakes {
     ///
     /// # Panics
     /// If there are not so many.
+    #[inline]
     pub fn set(&mut self, number: u32, wake: Option<Instant>) {
         self.set_in_round(number, wake, false);
     }
