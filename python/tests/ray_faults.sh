@@ -37,7 +37,8 @@ mend() {
     until [ "$(nodes)" = 2 ]; do sleep 0.2; done
     for _ in $(seq 300); do pgrep -f -- '[-]-gate' >gates || break; sleep 0.1; done
     for _ in $(seq 100); do
-        ls -d "$TMPDIR"/netloom* /run/b/netloom* "$XDG_RUNTIME_DIR"/netloom/far >left 2>/dev/null || true
+        # What was killed leaves its runtime folder to the next command.
+        ls -d "$TMPDIR"/netloom* /run/b/netloom* $([ "$1" = asker ] || echo "$XDG_RUNTIME_DIR"/netloom/far) >left 2>/dev/null || true
         [ -s left ] || break
         sleep 0.1
     done

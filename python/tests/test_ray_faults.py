@@ -37,14 +37,15 @@ journal: all
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
 """
 
-#: The exit codes that a run may end with after a fault; it may have come before there was anything to break, or when all was over.
+#: The exit codes that a run may end with after a fault; it may have come before there was anything to break, or when all was over. Ray may list a
+#: machine that the fault before has taken away.
 CODES = {
     "agent": {0, 5, 8},
     "stopped": {0, 5, 8},
     "node": {0, 5, 8},
     "cut": {0, 5, 8},
-    "asker": {0, 137},
-    "interrupt": {0, 130, 143},
+    "asker": {0, 8, 137},
+    "interrupt": {0, 8, 130},
     "disk": {0, 4, 5, 6, 8},
 }
 #: How long a run may take to say that a machine is lost, in seconds, beside what this machine takes to say anything.

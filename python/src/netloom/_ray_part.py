@@ -12,7 +12,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,16 +21,6 @@ from typing import Any
 from . import _ray_programs, _ray_worker
 from ._ray_worker import Lab
 
-#: Removes the part's folder when its process has ended, whoever was killed: $1 is the folder, and standard input ends with the actor. It is no child
-#: of the actor, because Ray kills those of an actor whose owner has gone.
-KEEPER = """
-exec 3<&0 </dev/null
-{
-    cat <&3 >/dev/null
-    while [ -e "$1/pid" ] && kill -0 "$(cat "$1/pid")" 2>/dev/null; do sleep 0.1; done
-    rm -rf "$1"
-} &
-"""
 #: How much of what a part says is passed on, in bytes.
 LONGEST = 10_000
 #: A part that nobody has looked after for so long is ended, in seconds: whoever asked is cut off, and Ray hears of that later.
@@ -45,9 +34,7 @@ class Player:
 
     def __init__(self, get: Callable[[Any], bytes] | None = None) -> None:
         self._get = get
-        self._home = Path(tempfile.mkdtemp(prefix="netloom-part-"))
-        keep = ["/bin/sh", "-c", KEEPER, "keeper", str(self._home)]
-        self._keeper = subprocess.Popen(keep, stdin=subprocess.PIPE, start_new_session=True)
+        self._home, self._keeper = _ray_worker.kept_folder("netloom-part-")
         self._process: subprocess.Popen[bytes] | None = None
         self._parent = os.getppid()
         self._programs = _ray_programs.Programs()

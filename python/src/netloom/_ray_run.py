@@ -82,8 +82,7 @@ class Run:
         """
         placement = self._placement()
         try:
-            with tempfile.TemporaryDirectory(prefix="netloom-run-") as home:
-                self._start(placement, Path(home))
+            self._start(placement)
             self._begin()
             self._follow()
             return self._collect()
@@ -122,7 +121,7 @@ class Run:
         alive = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
         return sorted(alive, key=lambda node: (node["NodeID"] != own, node["NodeManagerAddress"], node["NodeID"]))
 
-    def _start(self, placement: Mapping[str, Any], home: Path) -> None:
+    def _start(self, placement: Mapping[str, Any]) -> None:
         """Starts all parts; each waits before its time zero."""
         ray, asked = self._ray, self._asked
         for module in (_ray_worker, _ray_programs, _ray_part):
@@ -138,7 +137,9 @@ class Run:
             is_client = ray.util.client.ray.is_connected()
             self._machines.append(Machine(part, actor.remote(), None if is_client else listens))
         port = self._meet(max(len(placement["crossing"]), 1))
-        texts = self._divided(home, port)
+        # Whatever ends this process: parts have keys, and whoever uses the runtime folder next removes what is there.
+        with tempfile.TemporaryDirectory(prefix="parts-", dir=self._asked["runtime"]) as home:
+            texts = self._divided(Path(home), port)
         labs = self._handed(texts)
         self._tell("; ".join(f"{machine.part.machine} is {machine.part.address}" for machine in self._machines))
         options = list(asked["options"])

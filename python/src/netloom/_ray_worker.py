@@ -5,17 +5,35 @@ The program, the kernel of kernel nodes and the files that the lab names come on
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+#: Removes a folder when whoever has made it has ended, whoever was killed: $1 is the folder, and standard input ends with that process. It is no
+#: child of that process, because Ray kills those of an actor whose owner has gone. A program whose number is in `pid` ends first; others, which
+#: end with the process too, may write a little longer.
+KEEPER = """
+exec 3<&0 </dev/null
+{
+    cat <&3 >/dev/null
+    while [ -e "$1/pid" ] && kill -0 "$(cat "$1/pid")" 2>/dev/null; do sleep 0.1; done
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        rm -rf "$1"
+        sleep 0.1
+        [ -e "$1" ] || break
+    done
+} &
+"""
 
 
 @dataclass(frozen=True)
@@ -62,9 +80,9 @@ def play(work: Work, number: int) -> bytes:
 def play_with(work: Work, number: int, get: Callable[[Any], bytes]) -> bytes:
     """The same, with what fetches the bytes that a reference stands for."""
     program, environment = programs(work.lab, get)
-    with tempfile.TemporaryDirectory(prefix="netloom-ray-") as home:
-        file = lay_out(work.lab, Path(home), get)
-        out = Path(home) / "out"
+    with _own_folder() as home:
+        file = lay_out(work.lab, home, get)
+        out = home / "out"
         command = [str(program), "sweep", str(file), "--out", str(out), "--yes", "--quiet", *work.options]
         command += ["--only", str(number), "--parent", str(os.getpid())]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -89,11 +107,11 @@ def play_lab(lab: Lab, text: str, options: Sequence[str]) -> dict[str, Any]:
 def play_lab_with(lab: Lab, text: str, options: Sequence[str], get: Callable[[Any], bytes]) -> dict[str, Any]:
     """The same, with what fetches the bytes that a reference stands for."""
     program, environment = programs(lab, get)
-    with tempfile.TemporaryDirectory(prefix="netloom-ray-") as home:
-        file = lay_out(lab, Path(home), get)
-        played = Path(home) / "played.yaml"
+    with _own_folder() as home:
+        file = lay_out(lab, home, get)
+        played = home / "played.yaml"
         played.write_text(text, encoding="utf-8")
-        command = [str(program), "run", str(file), "--as-played", str(played), "--results", str(Path(home) / "results")]
+        command = [str(program), "run", str(file), "--as-played", str(played), "--results", str(home / "results")]
         command += [*options, "--parent", str(os.getpid())]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         ended: dict[str, Any] = {"code": done.returncode, "said": done.stderr}
@@ -104,6 +122,25 @@ def play_lab_with(lab: Lab, text: str, options: Sequence[str], get: Callable[[An
         results = report.get("results")
         ended |= {"report": report, "results": Path(results).name if results else ""}
         return {**ended, "archive": packed(Path(results))} if results else ended
+
+
+def kept_folder(prefix: str) -> tuple[Path, subprocess.Popen[bytes]]:
+    """A new folder, and its keeper, which removes it when its standard input is closed, or this process has ended in whatever way."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    keep = ["/bin/sh", "-c", KEEPER, "keeper", str(folder)]
+    return folder, subprocess.Popen(keep, stdin=subprocess.PIPE, start_new_session=True)
+
+
+@contextlib.contextmanager
+def _own_folder() -> Generator[Path, None, None]:
+    folder, keeper = kept_folder("netloom-ray-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if keeper.stdin is not None:
+            keeper.stdin.close()
+        keeper.wait()
 
 
 def packed(folder: Path) -> bytes:
