@@ -87,6 +87,46 @@ print(len(urllib.request.urlopen("http://server/big").read()))')
     }
 }
 
+/// A LAN over both machines, whose switch is on the second one, with addresses that are resolved there.
+const PARTED: &str = "name: lan
+machines: {a: {}, b: {}}
+arp: true
+nodes: {x: {machine: a}, y: {machine: a}, s: {kind: switch, machine: b}, z: {machine: b}, w: {machine: b}}
+links:
+  xs: {ends: [x, s], delay: 5 ms}
+  ys: {ends: [y, s], delay: 5 ms}
+  zs: {ends: [z, s], delay: 5 ms}
+  ws: {ends: [w, s], delay: 5 ms}
+timeline: [{at: 0 s, partition: [[x, w], [y, z]]}]
+bounds: {lateness: 50 ms}
+";
+
+#[test]
+fn a_partition_parts_nodes_of_all_machines() {
+    let fixture = Fixture::new(User::Own);
+    fixture.write("lan.yaml", PARTED);
+    let script = r"
+        $NETLOOM split lan.yaml --path 2ms --address a=10.8.0.1 --address b=10.8.0.2 -o parts > split.log
+        bridge
+        b $NETLOOM up parts/lan-b.yaml > b.log 2>&1 & starts=$!
+        a $NETLOOM up parts/lan-a.yaml > a.log 2>&1
+        wait $starts
+        for pair in 'a x w' 'a x z' 'a x y' 'a y z' 'a y w' 'b w x' 'b z x' 'b z y' 'b w y' 'b w z'; do
+            set -- $pair
+            for family in 4 6; do
+                $1 $NETLOOM exec lan-$1 $2 -- ping -$family -q -c 2 -i 0.1 -W 1 $3 > /dev/null && echo $2-$3-$family
+            done || true
+        done
+        a $NETLOOM down lan-a || echo a_ended=$?
+        b $NETLOOM down lan-b || echo b_ended=$?
+        ";
+    let told = play(&fixture, script).expect_code(0).stdout;
+    let reached: Vec<&str> = told.lines().filter(|line| line.contains("-4") || line.contains("-6")).collect();
+    assert_eq!(reached, ["x-w-4", "x-w-6", "y-z-4", "y-z-6", "w-x-4", "w-x-6", "z-y-4", "z-y-6"], "{told}");
+    assert!(!told.contains("ended="), "{told}");
+    ["lan-a", "lan-b"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
+}
+
 /// Frames of 1500 bytes crossed a path of 1500, encrypted with keys that nobody else can read.
 fn see_what_crossed(fixture: &Fixture) {
     let rows = ["sites-a", "sites-b"].map(|lab| fixture.json(lab, "report.json")["tunnels"].clone());

@@ -41,6 +41,7 @@ mod tunnel;
 pub use faults::{RequestedFault, parse_fault, refusals as fault_refusals};
 pub use hunt::matches_name;
 pub use partitions::{RequestedPartition, parse_partition};
+pub(crate) use partitions::{WrittenPartition, written_partition};
 pub(crate) use traffic::resolve_for;
 
 use crate::addressing::{assign, neighbors};

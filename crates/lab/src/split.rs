@@ -17,6 +17,7 @@
 
 mod entries;
 mod network;
+mod partitions;
 mod same;
 mod settings;
 mod tree;

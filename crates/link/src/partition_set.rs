@@ -153,6 +153,11 @@ impl NodePartition {
         self.parted[(from * self.count + to) as usize]
     }
 
+    /// Returns the pairs of parted nodes whose address resolution gets through, the smaller number first.
+    pub fn neighbors(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.neighbors.iter().copied()
+    }
+
     /// Whether what one node sends is kept from the other.
     pub fn parts(&self, source: u32, destination: u32) -> bool {
         let class = |node: u32| find(&self.classes, &node);

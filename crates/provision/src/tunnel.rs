@@ -266,7 +266,15 @@ mod tests {
 
     fn plan(remote: &str) -> TunnelPlan {
         let wait = TunnelPlan::WAIT;
-        TunnelPlan { remote: remote.into(), line: 3, port: TunnelPlan::PORT, vni: 1, wait, key: None }
+        TunnelPlan {
+            remote: remote.into(),
+            line: 3,
+            port: TunnelPlan::PORT,
+            vni: 1,
+            wait,
+            key: None,
+            beyond: Vec::new(),
+        }
     }
 
     #[test]

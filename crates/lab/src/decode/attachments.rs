@@ -136,6 +136,7 @@ impl From<TunnelSpec> for TunnelPlan {
             vni: spec.vni.unwrap_or(Self::VNI),
             wait: spec.wait.unwrap_or(Self::WAIT),
             key: spec.key,
+            beyond: spec.beyond.iter().flatten().filter_map(|own| own.mac).collect(),
         }
     }
 }

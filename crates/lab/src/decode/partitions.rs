@@ -68,9 +68,18 @@ fn settings(fields: &Fields<'_>, lasts: &mut Option<SpanSpec>, errors: &mut Erro
         (Some(delay), false) => PartitionKind::Slow(delay),
         (None, false) => PartitionKind::Drop,
     };
+    let neighbors = fields.get("neighbors").map(|pairs| neighbors(pairs, errors));
     let place = fields.get("partition")?;
     let layout = if matches!(place.content, Content::Map(_)) { shape(place, errors) } else { groups(place, errors) };
-    Some(PartitionSpec { layout: place.spanned(layout?), isolates_others, direction, kind, duration })
+    Some(PartitionSpec { layout: place.spanned(layout?), isolates_others, direction, kind, neighbors, duration })
+}
+
+fn neighbors(place: &Node, errors: &mut Errors) -> Vec<[Spanned<String>; 2]> {
+    let pair = |pair: &Node| match pair.items() {
+        [one, other] => Ok([name_of("a node")(one)?, name_of("a node")(other)?]),
+        _ => Err(pair.expected("a pair of nodes like `[client, r1]`")),
+    };
+    list(place, errors).iter().filter_map(|own| keep(pair(own), errors)).collect()
 }
 
 fn groups(place: &Node, errors: &mut Errors) -> Option<LayoutSpec> {

@@ -290,7 +290,7 @@ impl Plan {
         let mut classes: Vec<(Vec<&str>, Vec<u32>)> = (0..partition.count())
             .map(|from| (Vec::new(), (0..partition.count()).filter(|to| partition.parts_classes(from, *to)).collect()))
             .collect();
-        partition.classes().for_each(|(node, class)| classes[class as usize].0.push(&self.nodes[node as usize].name));
+        partition.classes().for_each(|(node, class)| classes[class as usize].0.push(self.name_of(node as usize)));
         let classes: Vec<Value> =
             classes.into_iter().map(|(nodes, kept_from)| json!({ "nodes": nodes, "kept_from": kept_from })).collect();
         let (kind, delay) = match partition.kind() {

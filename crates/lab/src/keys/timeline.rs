@@ -347,6 +347,9 @@ sections! {
         slow: AboveZero<Duration>, "200 ms";
         /// Whether packets are not dropped, but held until the nodes are joined again, and go on in their order then. Default: false.
         jam: bool, "true" else false;
+        /// Pairs of parted nodes whose address resolution gets through, since others need them as neighbours. Default: as follows from the
+        /// links; between nodes that are `elsewhere`, none.
+        neighbors = Kind::list(&Kind::pair(&NODE_REFERENCE), 0), "[[client, r1]]";
         /// For how long. Default: until `heal`.
         for = LENGTH, "2 s";
     }

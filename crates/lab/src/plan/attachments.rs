@@ -52,6 +52,8 @@ pub struct TunnelPlan {
     pub wait: Duration,
     /// The key that both ends have; none: datagrams are neither authenticated nor encrypted.
     pub key: Option<KeyPlan>,
+    /// The hardware addresses of what is behind it, as far as that is known.
+    pub beyond: Vec<[u8; 6]>,
 }
 
 /// The key of a tunnel, or the place that it is read from. It is not printed.

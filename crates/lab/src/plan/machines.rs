@@ -1,6 +1,7 @@
 //! The machines among which a lab may be divided, and nodes that other machines play.
 
-use super::Cpus;
+use super::{Cpus, Plan};
+use crate::diagnostics::Spanned;
 use ipnet::IpNet;
 use netloom_units::Bytes;
 use std::net::IpAddr;
@@ -54,7 +55,26 @@ pub struct FarInterface {
     pub addresses: Vec<IpNet>,
 }
 
+impl Plan {
+    /// Returns the names of all nodes, first of those that are played here.
+    pub(crate) fn all_names(&self) -> impl Iterator<Item = &str> {
+        let far = self.elsewhere.iter().map(|far| far.name.as_str());
+        self.nodes.iter().map(|node| node.name.as_str()).chain(far)
+    }
+
+    /// Returns the name of a node, by its place in the plan or, behind that, in [`Plan::elsewhere`].
+    pub(crate) fn name_of(&self, node: usize) -> &str {
+        let far = || &self.elsewhere[node - self.nodes.len()].name;
+        self.nodes.get(node).map_or_else(far, |own| &own.name)
+    }
+}
+
 impl FarNode {
+    /// Returns its name at the place where it is written.
+    pub(crate) fn spanned_name(written: &Spanned<Self>) -> Spanned<String> {
+        Spanned { value: written.value.name.clone(), span: written.span, key: written.key.clone() }
+    }
+
     /// Returns all its addresses.
     pub(crate) fn addresses(&self) -> Vec<IpAddr> {
         self.interfaces.iter().flat_map(|own| &own.addresses).map(IpNet::addr).collect()

@@ -7,12 +7,13 @@ mod layout;
 mod leader;
 mod reach;
 mod request;
+mod written;
 
 use super::names::{Index, Places};
 use super::patterns::{Candidates, is_pattern};
 use crate::diagnostics::{Diagnostic, Span, Spanned};
 use crate::errors::{Errors, Findings};
-use crate::plan::{Action, Event, Plan};
+use crate::plan::{Action, Event, FarNode, Plan};
 use crate::spec::{ActionSpec, EntrySpec, LayoutSpec, PartitionSpec, Side};
 use layout::Layout;
 pub(super) use leader::leads;
@@ -22,6 +23,7 @@ use reach::{Ground, Networks};
 pub use request::{RequestedPartition, parse_partition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+pub(crate) use written::{WrittenPartition, written_partition};
 
 /// A partition of the timeline.
 pub(super) struct Partition {
@@ -59,6 +61,9 @@ pub(super) fn partitions(entries: &[EntrySpec], places: &Places<'_>, found: &mut
     // What entries do that are repeated, if nothing is wrong with them; those that draw do something else each time.
     let mut known: BTreeMap<Span, Option<Cut>> = BTreeMap::new();
     let mut drawn: BTreeMap<String, usize> = BTreeMap::new();
+    let names: Vec<&Spanned<String>> = places.spec.nodes.iter().map(|node| &node.name).collect();
+    let far: Vec<Spanned<String>> = places.spec.elsewhere.iter().map(FarNode::spanned_name).collect();
+    let index = Index::new("node", names.into_iter().chain(&far), places.nodes.has_gaps());
     for (entry, EntrySpec { line, at: when, action }) in entries.iter().enumerate() {
         let ActionSpec::Partition(spec) = action else { continue };
         let (from, place) = (when.unwrap_or_default(), spec.layout.span);
@@ -71,7 +76,7 @@ pub(super) fn partitions(entries: &[EntrySpec], places: &Places<'_>, found: &mut
                 let seed = seed_of(places.spec.seed.unwrap_or(super::SEED), spec, *number);
                 let warned = found.warnings.len();
                 let network = ground.get_or_insert_with(|| Ground::of_spec(places.spec));
-                let new = resolve(spec, places.nodes, network, seed, found);
+                let new = resolve(spec, &index, network, seed, found);
                 if known.insert(place, new.clone()).is_some() {
                     // It was warned of the first time.
                     found.warnings.truncate(warned);
@@ -121,7 +126,9 @@ fn resolve(
         found.errors.extend(lost.map(|why| spec.layout.error(why)));
     }
     let speaking: Vec<usize> = layout.classes.keys().copied().filter(|node| !ground.is_joint(*node)).collect();
-    let is_idle = links.is_empty() && !ground.joins_any(|one, other| layout.parts(one, other), &speaking);
+    // What joins nodes of other machines is not known here.
+    let is_idle =
+        links.is_empty() && !ground.is_part() && !ground.joins_any(|one, other| layout.parts(one, other), &speaking);
     if found.errors.len() > before {
         return None;
     }
@@ -132,10 +139,23 @@ fn resolve(
     let number = |value: usize| u32::try_from(value).expect("a lab has fewer than 2^32 nodes");
     let classes = layout.classes.iter().map(|(node, class)| (number(*node), number(*class)));
     let parts = |from: u32, to: u32| layout.parts_classes(from as usize, to as usize);
-    let open = ground.needed_neighbors(&parted, |from, to| !layout.parts(from, to));
+    let open = match &spec.neighbors {
+        Some(pairs) => given_neighbors(pairs, index, &mut found.errors)?,
+        None => ground.needed_neighbors(&parted, |from, to| !layout.parts(from, to)),
+    };
     let nodes = NodePartition::new(name, spec.kind, classes, number(layout.count), parts)
         .with_neighbors(open.into_iter().map(|(one, other)| (number(one), number(other))));
     Some(Cut { links: links.into_iter().collect(), nodes: Arc::new(nodes), judged })
+}
+
+/// The pairs of neighbours that an entry names; none after errors were noted.
+fn given_neighbors(
+    pairs: &[[Spanned<String>; 2]],
+    index: &Index<'_>,
+    errors: &mut Errors,
+) -> Option<Vec<(usize, usize)>> {
+    let mut meant = |name| super::place(index, name, errors);
+    pairs.iter().map(|[one, other]| Some((meant(one)?, meant(other)?))).collect()
 }
 
 /// Who is parted from whom, and which nodes the entry names; none after errors were noted.
@@ -294,6 +314,9 @@ fn loss(layout: &Layout, ground: &Ground<'_>, [whole, parted]: [&Networks; 2], n
 
 /// The links by which all packets between parted nodes go: those of the nodes that are named, and those of others in the same networks.
 fn judged(layout: &Layout, ground: &Ground<'_>, named: &BTreeSet<usize>, is_of_all: bool) -> BTreeSet<usize> {
+    if ground.is_part() {
+        return ground.links().map(|(link, _)| link).collect();
+    }
     let mut sets = ground.joined(&BTreeSet::new());
     let is_meant = |node: &usize| !ground.is_joint(*node) && layout.classes.contains_key(node);
     let is_own = |node: &usize| is_meant(node) && (is_of_all || named.contains(node));
@@ -385,7 +408,20 @@ fn node_index(plan: &Plan) -> NodeIndex {
         let nodes = plan.nodes.iter().enumerate();
         nodes.flat_map(|(node, own)| own.interfaces.iter().map(move |interface| (number(node), interface)))
     };
+    let far_nodes = || plan.elsewhere.iter().zip(plan.nodes.len()..).map(move |(far, place)| (far, number(place)));
+    let far = || far_nodes().flat_map(|(far, node)| far.interfaces.iter().map(move |own| (node, own)));
     let addresses = interfaces().flat_map(|(node, own)| own.addresses.iter().map(move |net| (net.addr(), node)));
+    let addresses =
+        addresses.chain(far().flat_map(|(node, own)| own.addresses.iter().map(move |net| (net.addr(), node))));
     let hardware = interfaces().map(|(node, own)| (own.mac, node));
-    NodeIndex::new(plan.ends().map(|end| number(end.node)), addresses, hardware)
+    let far_hardware: Vec<([u8; 6], u32)> = far().filter_map(|(node, own)| Some((own.mac?, node))).collect();
+    // A tunnel stands for what is behind it, if that is one node.
+    let end = |node: usize| {
+        let beyond = plan.nodes[node].tunnel.as_ref().map_or(&[][..], |tunnel| &tunnel.beyond);
+        let behind = far_hardware.iter().filter(|(mac, _)| beyond.contains(mac)).map(|(_, far)| *far);
+        let behind: BTreeSet<u32> = behind.collect();
+        behind.first().filter(|_| behind.len() == 1).copied().unwrap_or_else(|| number(node))
+    };
+    let ports: Vec<u32> = plan.ends().map(|at| end(at.node)).collect();
+    NodeIndex::new(ports, addresses, hardware.chain(far_hardware))
 }

@@ -114,6 +114,8 @@ pub(crate) struct PartitionSpec {
     /// The only direction; none: both.
     pub(crate) direction: Option<Spanned<Side>>,
     pub(crate) kind: PartitionKind,
+    /// The pairs whose address resolution gets through; none: as follows from the links.
+    pub(crate) neighbors: Option<Vec<[Spanned<String>; 2]>>,
     pub(crate) duration: Option<Duration>,
 }
 

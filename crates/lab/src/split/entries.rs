@@ -1,5 +1,6 @@
 //! What happens on the nodes and links, and what is recorded and expected of them: to each machine what is about its own.
 
+use super::partitions::partition;
 use super::tree::{key, list, map, text, with};
 use super::{Ground, entry};
 use crate::diagnostics::Diagnostic;
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The shares of machines in something.
 type Shares = BTreeMap<usize, Node>;
-type Divided = Result<Shares, Diagnostic>;
+pub(super) type Divided = Result<Shares, Diagnostic>;
 
 /// The kinds of entries that name nodes, commands or links in a list: the key that only this kind has, and the key of the list.
 const LISTS: [(&str, &str); 18] = [
@@ -135,9 +136,7 @@ fn timeline(ground: &Ground<'_>, item: &Node) -> Divided {
         return everywhere(ground, item);
     }
     if has("partition") {
-        let message = "a partition parts nodes whatever joins them, and a part of the lab knows its own links only: cut links by \
-                       `down` in its place";
-        return divisible(ground, item, message);
+        return partition(ground, item);
     }
     if let Some((_, names)) = LISTS.iter().find(|(kind, _)| has(kind)) {
         return named(ground, item, names);
@@ -163,7 +162,7 @@ fn timeline(ground: &Ground<'_>, item: &Node) -> Divided {
 }
 
 /// Something that can be on one machine only: all of it if there is no other.
-fn divisible(ground: &Ground<'_>, item: &Node, message: &str) -> Divided {
+pub(super) fn divisible(ground: &Ground<'_>, item: &Node, message: &str) -> Divided {
     let homes: BTreeSet<usize> = ground.placement.nodes.iter().map(|(home, _)| *home).collect();
     match homes.first() {
         Some(only) if homes.len() == 1 => whole(*only, item),
@@ -208,7 +207,7 @@ fn about_link(ground: &Ground<'_>, item: &Node) -> Divided {
 }
 
 /// Refuses drawn times, which each part would draw anew.
-fn undrawn(item: &Node) -> Result<(), Diagnostic> {
+pub(super) fn undrawn(item: &Node) -> Result<(), Diagnostic> {
     let drawn = DRAWN.iter().filter_map(|name| item.value(name)).find(|value| matches!(value.content, Content::Map(_)));
     match drawn {
         Some(value) => {

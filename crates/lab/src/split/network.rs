@@ -164,10 +164,15 @@ impl Ground<'_> {
         found
     }
 
+    /// Whether a node has addresses, by which other machines know it.
+    pub(super) fn speaks(&self, node: usize) -> bool {
+        self.plan.nodes[node].interfaces.iter().any(|own| !own.addresses.is_empty())
+    }
+
     /// The nodes of other machines, with the addresses that their names mean.
     fn elsewhere(&self, machine: usize) -> Vec<Entry> {
         let others = self.plan.nodes.iter().enumerate().filter(|(place, _)| self.home(*place) != machine);
-        let speaks = others.filter(|(_, node)| node.interfaces.iter().any(|own| !own.addresses.is_empty()));
+        let speaks = others.filter(|(place, _)| self.speaks(*place));
         let of = |interface: &InterfacePlan| {
             let keys = [addresses(&interface.addresses), Some(key("mac", mac(interface.mac)))];
             key(&interface.name, map(keys.into_iter().flatten()))

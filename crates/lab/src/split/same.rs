@@ -2,8 +2,9 @@
 
 use super::{Ground, Part, at_entry};
 use crate::diagnostics::Diagnostic;
-use crate::plan::{Action, Direction, FileContents, FilePlan, LinkPlan, NamePlan, NodePlan, Plan};
+use crate::plan::{Action, Direction, FileContents, FilePlan, LinkPlan, NamePlan, NodePlan, Plan, Treatment};
 use ipnet::IpNet;
+use netloom_link::PipeConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -120,13 +121,22 @@ fn files(node: &NodePlan) -> Files<'_> {
 /// Whether a link is the same, as far as its directions are described in the part.
 fn is_same(link: &LinkPlan, there: &LinkPlan, enters: impl Fn(Direction) -> bool) -> bool {
     let is_described = |direction: &Direction| link.is_shared || enters(*direction);
+    // A part judges packets at all of its links, since it does not know those of other machines.
+    let described = |pipe: &PipeConfig| PipeConfig { partition_set: None, ..pipe.clone() };
+    let further = |all: &[Treatment]| {
+        let config = |own: &Treatment| Treatment { config: described(&own.config), ..own.clone() };
+        all.iter().map(config).collect::<Vec<_>>()
+    };
     let mut ways = [Direction::Forward, Direction::Backward].into_iter().filter(is_described).map(Direction::index);
     link.mtu == there.mtu
         && link.coalesce == there.coalesce
         && link.is_shared == there.is_shared
         && link.bypass == there.bypass
         && link.ends.len() == there.ends.len()
-        && ways.all(|way| link.pipes[way] == there.pipes[way] && link.treatments[way] == there.treatments[way])
+        && ways.all(|way| {
+            described(&link.pipes[way]) == described(&there.pipes[way])
+                && further(&link.treatments[way]) == further(&there.treatments[way])
+        })
 }
 
 /// Names inside nodes, which many nodes see alike.

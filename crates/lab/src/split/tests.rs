@@ -1,6 +1,6 @@
 use super::{Division, SplitSettings, Undivided, split};
 use crate::placement::Settings;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn settings() -> SplitSettings {
     let addresses = [("a", "192.0.2.1"), ("b", "192.0.2.2")];
@@ -10,16 +10,20 @@ fn settings() -> SplitSettings {
 
 /// The parts of a lab with `client`, `r1` and `r2` on machine a, and `db` and `log` on machine b.
 fn divided(nodes: &str, link: &str, rest: &str) -> Result<Division, String> {
-    let text = format!(
-        "name: shop\nmachines: {{a: {{}}, b: {{}}}}\nnodes:\n  client: {{machine: a{nodes}}}\n  r1: {{kind: transit, machine: a}}\n  \
-         db: {{kind: router, machine: b}}\n  log: {{machine: b}}\n\
-         links:\n  near: {{ends: [client, r1]}}\n  line: {{ends: [r1, db]{link}}}\n  inner: {{ends: [db, log]}}\n{rest}"
-    );
-    split(&text, "shop.yaml", &settings(), None).map_err(|wrong| match wrong {
+    split(&whole_text(nodes, link, rest), "shop.yaml", &settings(), None).map_err(|wrong| match wrong {
         Undivided::Refused(found) => found.to_string(),
         Undivided::Misplaced(found) => found.join("\n"),
         Undivided::Settings(found) => found,
     })
+}
+
+/// The same lab in one piece.
+fn whole_text(nodes: &str, link: &str, rest: &str) -> String {
+    format!(
+        "name: shop\nmachines: {{a: {{}}, b: {{}}}}\nnodes:\n  client: {{machine: a{nodes}}}\n  r1: {{kind: transit, machine: a}}\n  \
+         db: {{kind: router, machine: b}}\n  log: {{machine: b}}\n\
+         links:\n  near: {{ends: [client, r1]}}\n  line: {{ends: [r1, db]{link}}}\n  inner: {{ends: [db, log]}}\n{rest}"
+    )
 }
 
 const LINE: &str = ", delay: 10 ms, forward: {rate: 8 Mbit/s}, backward: {rate: 1 Mbit/s, delay: 30 ms}, mtu: 1400";
@@ -112,7 +116,16 @@ fn what_cannot_be_divided_is_refused_at_its_place() {
         let found = wrong(rest);
         assert!(found.contains(place) && found.contains(why), "no {place}: {why} in: {found}");
     };
-    here("timeline: [{partition: [[client], [db]]}]\n", "timeline[0]", "a partition parts nodes whatever joins them");
+    here(
+        "timeline: [{at: 1 s, partition: {isolate: one, of: [client, db, log]}, every: 2 s, times: 3}]\n",
+        "timeline[0].partition",
+        "this is drawn anew each time",
+    );
+    here(
+        "timeline: [{at: 1 s, partition: {leader: cat, on: db}}]\n",
+        "timeline[0].partition",
+        "names the leader on its machine alone",
+    );
     here("timeline: [{at: 1 s, flap: line, for: 1 s}]\n", "timeline[0].flap", "would flap at instants of their own");
     here(
         "timeline: [{at: {uniform: [1 s, 2 s]}, link: line, set: {loss: 1 %}}]\n",
@@ -134,6 +147,64 @@ fn what_cannot_be_divided_is_refused_at_its_place() {
     here("timeline: [{at: 1 s, link: line, packet: {nth: 3}, do: drop}]\n", "timeline[0].link", "this one is cut");
     let short = refused(", delay: 100 us", "");
     assert!(short.contains("cannot be apart") && short.contains("its least delay is 100 us"), "{short}");
+}
+
+/// Who is parted from whom when, and whose address resolution gets through, by the names of nodes that a part knows.
+fn parted(plan: &crate::Plan, known: &BTreeSet<&str>) -> Vec<(netloom_units::Duration, BTreeSet<(String, String)>)> {
+    let number =
+        |name: &str| u32::try_from(plan.all_names().position(|own| own == name).expect("it is known")).unwrap();
+    let mut all = Vec::new();
+    for event in &plan.timeline {
+        let crate::Action::Partition { in_force, .. } = &event.action else { continue };
+        let mut pairs = BTreeSet::new();
+        for (from, to) in known.iter().flat_map(|from| known.iter().map(move |to| (*from, *to))) {
+            let (one, other) = (number(from), number(to));
+            if in_force.partitions().iter().any(|own| own.parts(one, other)) {
+                pairs.insert((from.to_owned(), to.to_owned()));
+            }
+            let key = (one.min(other), one.max(other));
+            if in_force.partitions().iter().any(|own| own.neighbors().any(|pair| pair == key)) {
+                pairs.insert((format!("{from} resolves"), to.to_owned()));
+            }
+        }
+        all.push((event.at.unwrap_or_default(), pairs));
+    }
+    all
+}
+
+#[test]
+fn partitions_part_the_same_nodes_in_each_part() {
+    let nodes = "client, r1, db, log";
+    let entries = [
+        "partition: [[client], [db]], for: 20 s".to_owned(),
+        "partition: [[client], [db]], direction: to, slow: 100 ms".to_owned(),
+        "partition: [[client, log], [log, db]], others: isolated".to_owned(),
+        "partition: [[log]]".to_owned(),
+        "partition: [[client], [r1]]".to_owned(),
+        "partition: [[log, db]], jam: true".to_owned(),
+        "partition: {isolate: db, of: [\"*\"]}".to_owned(),
+        "partition: {isolate: one, of: [client, log]}, direction: from".to_owned(),
+    ];
+    let shapes =
+        ["halves", "minority", "bridge", "ring", "random"].map(|shape| format!("partition: {{{shape}: [{nodes}]}}"));
+    for entry in entries.iter().chain(&shapes) {
+        // Of two entries that are the same, each draws for itself.
+        let rest = format!(
+            "timeline: [{{at: 1 s, {entry}}}, {{at: 5 s, heal: true}}, {{at: 6 s, {entry}}}, {{at: 9 s, heal: true}}]\n"
+        );
+        let division = divided("", LINE, &rest).unwrap();
+        let whole = crate::parse(&whole_text("", LINE, &rest), "shop.yaml").expect("it is a lab");
+        for part in &division.parts {
+            let names: BTreeSet<&str> = part.lab.plan.all_names().filter(|name| !name.starts_with("to-")).collect();
+            let (found, wanted) = (parted(&part.lab.plan, &names), parted(&whole.plan, &names));
+            assert_eq!(found, wanted, "{entry}:\n{}", part.text);
+        }
+        assert!(
+            parted(&whole.plan, &BTreeSet::from(["client", "db", "log", "r1"]))
+                .iter()
+                .any(|(_, pairs)| !pairs.is_empty())
+        );
+    }
 }
 
 #[test]

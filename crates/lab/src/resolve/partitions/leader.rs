@@ -63,6 +63,7 @@ impl Plan {
             isolates_others: leads.isolates_others.then(|| spanned(())),
             direction: leads.only_to.map(|to| spanned(if to { Side::To } else { Side::From })),
             kind: leads.kind,
+            neighbors: None,
             duration: leads.duration,
         };
         requested(&spec, self, 0)

@@ -1,7 +1,7 @@
 //! Who reaches whom in a network: what partitions have to know of it.
 
 use crate::disjoint_sets::DisjointSets;
-use crate::plan::{NodeKind, Plan};
+use crate::plan::{NodeKind, NodePlan, Plan};
 use crate::spec::{NodeSpec, Spec};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,6 +14,8 @@ pub(super) struct Ground<'a> {
     forwarders: Vec<bool>,
     /// By link: the nodes at its ends.
     ends: Vec<Vec<usize>>,
+    /// How many of the nodes, at the end, are played by other machines.
+    far: usize,
 }
 
 /// The nodes that hear each other: by network, who is there; and by node, which networks it is at.
@@ -37,26 +39,36 @@ impl<'a> Ground<'a> {
         let places: BTreeMap<&str, usize> =
             spec.nodes.iter().enumerate().map(|(place, node)| (node.name.value.as_str(), place)).collect();
         let forwards = |node: &NodeSpec| may_forward(node.kind, &node.sysctls);
+        let far = || spec.elsewhere.iter().map(|far| far.value.name.as_str());
         Self {
-            names: spec.nodes.iter().map(|node| node.name.value.as_str()).collect(),
-            joints: spec.nodes.iter().map(|node| is_joint(node.kind)).collect(),
-            forwarders: spec.nodes.iter().map(forwards).collect(),
+            names: spec.nodes.iter().map(|node| node.name.value.as_str()).chain(far()).collect(),
+            joints: spec.nodes.iter().map(|node| is_joint(node.kind)).chain(far().map(|_| false)).collect(),
+            forwarders: spec.nodes.iter().map(forwards).chain(far().map(|_| false)).collect(),
             ends: spec
                 .links
                 .iter()
                 .map(|link| link.ends.iter().filter_map(|end| places.get(end.node.value.as_str()).copied()).collect())
                 .collect(),
+            far: spec.elsewhere.len(),
         }
     }
 
     /// The network of a plan.
     pub(super) fn of_plan(plan: &'a Plan) -> Self {
+        let far = || plan.elsewhere.iter().map(|far| far.name.as_str());
+        let forwards = |node: &NodePlan| may_forward(node.kind, &node.sysctls);
         Self {
-            names: plan.nodes.iter().map(|node| node.name.as_str()).collect(),
-            joints: plan.nodes.iter().map(|node| is_joint(node.kind)).collect(),
-            forwarders: plan.nodes.iter().map(|node| may_forward(node.kind, &node.sysctls)).collect(),
+            names: plan.nodes.iter().map(|node| node.name.as_str()).chain(far()).collect(),
+            joints: plan.nodes.iter().map(|node| is_joint(node.kind)).chain(far().map(|_| false)).collect(),
+            forwarders: plan.nodes.iter().map(forwards).chain(far().map(|_| false)).collect(),
             ends: plan.links.iter().map(|link| link.ends.iter().map(|end| end.node).collect()).collect(),
+            far: plan.elsewhere.len(),
         }
+    }
+
+    /// Whether other machines play some of the nodes, so that not all links are known.
+    pub(super) fn is_part(&self) -> bool {
+        self.far > 0
     }
 
     pub(super) fn name(&self, node: usize) -> &'a str {

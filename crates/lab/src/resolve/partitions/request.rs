@@ -46,7 +46,7 @@ pub fn parse_partition(entry: &str, plan: &Plan, number: usize) -> Result<Reques
 /// What a partition does in a plan.
 pub(super) fn requested(spec: &PartitionSpec, plan: &Plan, number: usize) -> Result<RequestedPartition, ChangeError> {
     let wrong = |error: &Diagnostic| ChangeError::new(format!("partition: {}", error.message()));
-    let names: Vec<Spanned<String>> = plan.nodes.iter().map(|own| spanned(own.name.clone())).collect();
+    let names: Vec<Spanned<String>> = plan.all_names().map(|name| spanned(name.to_owned())).collect();
     let index = Index::new("node", names.iter(), false);
     let mut found = Findings { errors: Errors::default(), warnings: Vec::new() };
     let ground = Ground::of_plan(plan);
