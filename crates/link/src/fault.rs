@@ -59,7 +59,7 @@ pub enum After {
     /// No part.
     #[default]
     Nothing,
-    /// The handshake: SYN, SYN with ACK, and the ACK without payload that follows a SYN (RFC 9293, section 3.5).
+    /// The handshake: SYN, SYN with ACK, and the ACK without payload that follows a SYN (RFC 9293, section 3.5); or the reset that refuses it.
     Handshake,
     /// So much payload in the direction of the pipe; what was sent again does not count twice.
     Payload(Bytes),

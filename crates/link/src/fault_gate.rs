@@ -264,7 +264,7 @@ impl FlowState {
         let start = *self.start.get_or_insert(tcp.sequence);
         match after {
             After::Nothing => false,
-            After::Handshake if tcp.is_syn() => true,
+            After::Handshake if tcp.is_syn() || refuses(tcp) => true,
             After::Handshake => {
                 let completes = self.is_opening && tcp.payload == 0 && !tcp.is_fin() && !tcp.is_rst();
                 self.is_opening = false;
@@ -278,6 +278,11 @@ impl FlowState {
             }
         }
     }
+}
+
+/// Whether a segment refuses a connection: the answer to a SYN that nobody wants (RFC 9293, section 3.10.7.1).
+fn refuses(tcp: &TcpHeader) -> bool {
+    tcp.is_rst() && tcp.is_ack() && tcp.sequence == 0
 }
 
 /// Whether a packet is of the kind, of the size, and such that it can be treated.

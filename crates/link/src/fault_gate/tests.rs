@@ -110,7 +110,9 @@ fn handshakes_are_spared() {
     // The server's side: SYN with ACK, and what follows; and a connection that was there before.
     let server = [(SYN | ACK, 0), (ACK, 0), (ACK, 10)];
     assert_eq!(treated(after.clone(), server.map(|(flags, payload)| segment(1, flags, 1, payload))), [1, 2]);
-    assert_eq!(treated(after, [segment(1, ACK, 5, 0), segment(1, SYN, 5, 0)]), [0]);
+    assert_eq!(treated(after.clone(), [segment(1, ACK, 5, 0), segment(1, SYN, 5, 0)]), [0]);
+    // A connection that is refused has no handshake; one that is reset has had one.
+    assert_eq!(treated(after, [segment(1, RST | ACK, 0, 0), segment(2, RST | ACK, 5, 0)]), [1]);
 }
 
 #[test]
