@@ -5,8 +5,8 @@
 
 use crate::templates::log_lines;
 use netloom_link::Spans;
-use netloom_results::LoggedEvent;
 use netloom_results::journal::{JOURNAL, JournalReader, Record};
+use netloom_results::{LoggedEvent, flushes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -47,6 +47,8 @@ impl Instants {
                 add(format!("{} {command}", event.event), at);
             }
         }
+        // What a crash leaves on a disk changes there.
+        flushes(folder).into_iter().for_each(|(node, at)| add(format!("flush of {node}"), at));
         packets(folder, &mut add);
         log_lines(folder, &mut add);
         Self { kinds: kinds.into_values().collect() }
@@ -143,6 +145,9 @@ mod tests {
         std::fs::write(folder.path().join("events.jsonl"), frequent + &line(7_000_000_000, "election")).unwrap();
         let instants = Instants::of_results(folder.path());
         assert_eq!(instants.kinds(), 2);
+        std::fs::write(folder.path().join("disks.csv"), "3.000000000,n1,flush,0,0,0.005000000,\n").unwrap();
+        let with_disk = Instants::of_results(folder.path());
+        assert!([3_004_999_000, 3_005_001_000].iter().all(|at| with_disk.candidates(u64::MAX).contains(at)));
         let mut random = Spans::new(Seed::new(1));
         let drawn: Vec<u64> = (0..2_000).map(|_| instants.draw(&mut random, 10_000_000_000)).collect();
         let near = |at: u64| drawn.iter().filter(|one| one.abs_diff(at) <= 300_000_000).count();

@@ -75,6 +75,7 @@ impl HuntLab {
         if run.has_journal {
             leave_out(&mut root, &["journal"]);
             set(&mut root, "journal", "all");
+            note_disks(&mut root);
         }
         for entry in run.entries {
             let item = yaml::parse(entry).map_err(|errors| failed(entry, errors))?;
@@ -106,6 +107,24 @@ pub fn with_entry(text: &str, file: &str, entry: &str) -> Result<String, Diagnos
     let mut root = parsed(text)?;
     append(&mut root, "timeline", parsed(entry)?);
     Ok(file_of(&root))
+}
+
+/// Lets all requests to disks of nodes be noted.
+fn note_disks(root: &mut Node) {
+    for disk in named(root, "nodes").flat_map(entries_of).flat_map(|node| named(&mut node.value, "disk")) {
+        set(disk, "journal", "true");
+    }
+}
+
+/// The value of this name in a map, if it has one.
+fn named<'a>(map: &'a mut Node, name: &'a str) -> impl Iterator<Item = &'a mut Node> {
+    entries_of(map).filter(move |entry| entry.name == name).map(|entry| &mut entry.value)
+}
+
+/// The entries of a map; none of anything else.
+fn entries_of(map: &mut Node) -> impl Iterator<Item = &mut Entry> {
+    let entries = if let Content::Map(entries) = &mut map.content { Some(entries) } else { None };
+    entries.into_iter().flatten()
 }
 
 /// Adds an item to a list of the file, which is made if there is none.

@@ -43,7 +43,7 @@ mod tail;
 mod tcp;
 
 pub use attempts::put_side_by_side;
-pub use disks::{DiskRow, write_disks};
+pub use disks::{DiskRow, flushes, write_disks};
 pub use error::{IndexError, ReadError, WriteError};
 pub use events::{EventLog, LoggedEvent};
 pub use files::{NamedFile, keep_files};

@@ -27,6 +27,17 @@ fn a_run_is_an_ordinary_lab_with_its_faults() {
 }
 
 #[test]
+fn a_run_without_faults_notes_what_comes_to_disks() {
+    let text = LAB.replace("[n1, n2, n3, client]\n", "{n1: {disk: {at: /srv}}, n2: , n3: , client: }\n");
+    let (hunt, _) = HuntLab::read(&text, "kv.yaml").unwrap();
+    let journal = |has_journal| {
+        let played = hunt.play(&HuntedRun { name: "kv-00", has_journal, ..HuntedRun::default() }).unwrap().0.plan;
+        played.nodes[0].disk.as_ref().unwrap().journal
+    };
+    assert!(journal(true) && !journal(false));
+}
+
+#[test]
 fn what_the_lab_does_not_take_is_said() {
     let (hunt, _) = HuntLab::read(LAB, "kv.yaml").unwrap();
     let wrong = ["{at: 1 s, kill: n9}".to_owned()];
