@@ -114,6 +114,24 @@ timeline:
     assert_eq!((count("carrier off"), count("carrier on")), (2, 2), "{told:#?}");
 }
 
+/// A rack that loses its power: the second hears of the carrier that the first takes away, and goes at the same instant.
+#[test]
+fn neighbours_crash_at_one_instant() {
+    let fixture = Fixture::with_kernel(User::all().pop().unwrap());
+    let lab = "
+name: rack
+clock: virtual
+nodes: {a: {}, b: {}}
+links: {l: {ends: [a, b], delay: 1 ms}}
+timeline:
+  - {on: a, run: ping -i 0.1 b, as: talks, may_fail: true}
+  - {at: 2 s, crash: [a, b], for: 1 s}
+  - {at: 4 s, on: b, run: 'ping -c 1 a', as: ping}
+";
+    fixture.write("rack.yaml", lab);
+    fixture.netloom(&["run", "rack.yaml"]).expect_code(0);
+}
+
 #[test]
 fn a_rule_says_what_is_on_the_disk_beside_what_was_flushed() {
     let fixture = Fixture::with_kernel(User::Own);

@@ -117,7 +117,7 @@ impl<M: Machine> Member<M> {
 
     /// Drops all that was to reach it, since it is gone.
     pub(super) fn leave(&mut self, pool: &mut Pool) {
-        self.next_wake = NextWake::Off;
+        (self.next_wake, self.carrier_at) = (NextWake::Off, None);
         let waiting = self.inbox.drain(..).chain(self.kept.drain(..)).map(|waiting| waiting.timed_frame);
         waiting.chain(self.given.drain(..)).chain(self.sent.drain(..)).for_each(|frame| pool.recycle(frame.packet));
         self.foreseen.clear();
