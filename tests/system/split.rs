@@ -87,16 +87,23 @@ print(len(urllib.request.urlopen("http://server/big").read()))')
     }
 }
 
-/// A LAN over both machines, whose switch is on the second one, with addresses that are resolved there.
+/// A LAN over both machines, with a switch on each, on which nodes resolve their addresses.
 const PARTED: &str = "name: lan
 machines: {a: {}, b: {}}
 arp: true
-nodes: {x: {machine: a}, y: {machine: a}, s: {kind: switch, machine: b}, z: {machine: b}, w: {machine: b}}
+nodes:
+  x: {machine: a}
+  y: {machine: a}
+  s: {kind: switch, machine: a}
+  t: {kind: switch, machine: b}
+  z: {machine: b}
+  w: {machine: b}
 links:
-  xs: {ends: [x, s], delay: 5 ms}
-  ys: {ends: [y, s], delay: 5 ms}
-  zs: {ends: [z, s], delay: 5 ms}
-  ws: {ends: [w, s], delay: 5 ms}
+  xs: {ends: [x, s]}
+  ys: {ends: [y, s]}
+  trunk: {ends: [s, t], delay: 10 ms}
+  zt: {ends: [z, t]}
+  wt: {ends: [w, t]}
 timeline: [{at: 0 s, partition: [[x, w], [y, z]]}]
 bounds: {lateness: 50 ms}
 ";
