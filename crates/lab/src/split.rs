@@ -20,6 +20,7 @@ mod network;
 mod partitions;
 mod same;
 mod settings;
+mod shares;
 mod tree;
 
 use crate::diagnostics::{Diagnostic, Severity, Spanned};

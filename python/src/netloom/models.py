@@ -3783,6 +3783,7 @@ class Partition(Model):
         every: Time | Drawn | None = None,
         for_: Time | Drawn | None = None,
         jam: bool | None = None,
+        neighbors: Sequence[Sequence[Name]] | None = None,
         others: Literal["isolated", "joined"] | None = None,
         slow: Time | None = None,
         times: int | None = None,
@@ -3800,6 +3801,8 @@ class Partition(Model):
             for_: For how long. Default: until `heal`.
             jam: Whether packets are not dropped, but held until the nodes are joined again, and go on in their order
                 then. Default: false.
+            neighbors: Pairs of parted nodes whose address resolution gets through, since others need them as
+                neighbours. Default: as follows from the links; between nodes that are `elsewhere`, none.
             others: What holds for nodes that are not named: joined, they reach all others; isolated, each of them is
                 parted from all others. Default: joined.
             slow: Packets are not dropped, but held for this time, and go on in their order.
@@ -3813,6 +3816,7 @@ class Partition(Model):
         self._put("every", every)
         self._put("for", for_)
         self._put("jam", jam)
+        self._put("neighbors", neighbors)
         self._put("others", others)
         self._put("slow", slow)
         self._put("times", times)

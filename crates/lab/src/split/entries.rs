@@ -1,6 +1,7 @@
 //! What happens on the nodes and links, and what is recorded and expected of them: to each machine what is about its own.
 
 use super::partitions::partition;
+use super::shares::{Divided, divisible, undrawn, whole};
 use super::tree::{key, list, map, text, with};
 use super::{Ground, entry};
 use crate::diagnostics::Diagnostic;
@@ -9,10 +10,6 @@ use crate::plan::{Action, Direction};
 use crate::resolve::matches_name;
 use crate::yaml::{Content, Entry, Node};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The shares of machines in something.
-type Shares = BTreeMap<usize, Node>;
-pub(super) type Divided = Result<Shares, Diagnostic>;
 
 /// The kinds of entries that name nodes, commands or links in a list: the key that only this kind has, and the key of the list.
 const LISTS: [(&str, &str); 18] = [
@@ -38,9 +35,6 @@ const LISTS: [(&str, &str); 18] = [
 
 /// The kinds of entries about a direction of a link, or both.
 const ABOUT_LINKS: [&str; 4] = ["set", "ramp", "down", "up"];
-
-/// Keys whose values can be drawn from the seed.
-const DRAWN: [&str; 4] = ["at", "every", "for", "delay"];
 
 /// The keys of a machine's part that are about what happens.
 pub(super) fn of(ground: &Ground<'_>, machine: usize, wrong: &mut Vec<Diagnostic>) -> Vec<Entry> {
@@ -77,11 +71,6 @@ fn layout(ground: &Ground<'_>, machine: usize) -> Option<Entry> {
         |entry: &&Entry| ground.nodes.get(entry.name.as_str()).is_some_and(|node| ground.home(*node) == machine);
     let own: Vec<Entry> = ground.root.value("layout")?.entries().iter().filter(is_own).cloned().collect();
     (!own.is_empty()).then(|| key("layout", map(own)))
-}
-
-/// Everything of an entry on one machine.
-fn whole(machine: usize, item: &Node) -> Divided {
-    Ok(Shares::from([(machine, item.clone())]))
 }
 
 fn everywhere(ground: &Ground<'_>, item: &Node) -> Divided {
@@ -161,15 +150,6 @@ fn timeline(ground: &Ground<'_>, item: &Node) -> Divided {
     divisible(ground, item, "this cannot be divided: leave it out to divide the lab")
 }
 
-/// Something that can be on one machine only: all of it if there is no other.
-pub(super) fn divisible(ground: &Ground<'_>, item: &Node, message: &str) -> Divided {
-    let homes: BTreeSet<usize> = ground.placement.nodes.iter().map(|(home, _)| *home).collect();
-    match homes.first() {
-        Some(only) if homes.len() == 1 => whole(*only, item),
-        _ => Err(item.error(message)),
-    }
-}
-
 /// The machine of a link's first end.
 fn first(ground: &Ground<'_>, link: usize) -> usize {
     ground.home(ground.plan.links[link].ends[0].node)
@@ -204,17 +184,6 @@ fn about_link(ground: &Ground<'_>, item: &Node) -> Divided {
         (entrance(ground, link, direction), own)
     };
     Ok(ways.into_iter().map(share).collect())
-}
-
-/// Refuses drawn times, which each part would draw anew.
-pub(super) fn undrawn(item: &Node) -> Result<(), Diagnostic> {
-    let drawn = DRAWN.iter().filter_map(|name| item.value(name)).find(|value| matches!(value.content, Content::Map(_)));
-    match drawn {
-        Some(value) => {
-            Err(value.error("this is about two machines, which would draw times of their own: write the time"))
-        }
-        None => Ok(()),
-    }
 }
 
 fn flap(ground: &Ground<'_>, item: &Node) -> Divided {

@@ -1,7 +1,7 @@
 //! Partitions, of which each part of a lab has the same one: packets are judged where they enter a link, on whatever machine that is.
 
 use super::Ground;
-use super::entries::{Divided, divisible, undrawn};
+use super::shares::{Divided, divisible, undrawn};
 use super::tree::{key, list, text, with};
 use crate::resolve::{WrittenPartition, written_partition};
 use crate::yaml::Node;
