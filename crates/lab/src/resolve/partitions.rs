@@ -408,8 +408,8 @@ fn node_index(plan: &Plan) -> NodeIndex {
         let nodes = plan.nodes.iter().enumerate();
         nodes.flat_map(|(node, own)| own.interfaces.iter().map(move |interface| (number(node), interface)))
     };
-    let far_nodes = || plan.elsewhere.iter().zip(plan.nodes.len()..).map(move |(far, place)| (far, number(place)));
-    let far = || far_nodes().flat_map(|(far, node)| far.interfaces.iter().map(move |own| (node, own)));
+    let far_nodes = || plan.elsewhere.iter().zip(plan.nodes.len()..).map(move |(own, place)| (own, number(place)));
+    let far = || far_nodes().flat_map(|(own, node)| own.interfaces.iter().map(move |interface| (node, interface)));
     let addresses = interfaces().flat_map(|(node, own)| own.addresses.iter().map(move |net| (net.addr(), node)));
     let addresses =
         addresses.chain(far().flat_map(|(node, own)| own.addresses.iter().map(move |net| (net.addr(), node))));
@@ -418,7 +418,7 @@ fn node_index(plan: &Plan) -> NodeIndex {
     // A tunnel stands for what is behind it, if that is one node.
     let end = |node: usize| {
         let beyond = plan.nodes[node].tunnel.as_ref().map_or(&[][..], |tunnel| &tunnel.beyond);
-        let behind = far_hardware.iter().filter(|(mac, _)| beyond.contains(mac)).map(|(_, far)| *far);
+        let behind = far_hardware.iter().filter(|(mac, _)| beyond.contains(mac)).map(|(_, place)| *place);
         let behind: BTreeSet<u32> = behind.collect();
         behind.first().filter(|_| behind.len() == 1).copied().unwrap_or_else(|| number(node))
     };

@@ -142,9 +142,8 @@ impl Path {
                 (at, bin.ahead().saturating_sub(base) as f64, 1.0 / (1.0 + longer * longer))
             })
             .collect();
-        let weight: f64 = points.iter().map(|(_, _, weight)| weight).sum();
-        let mean =
-            |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(|point| of(point) * point.2).sum::<f64>() / weight;
+        let all: f64 = points.iter().map(|(_, _, weight)| weight).sum();
+        let mean = |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(|point| of(point) * point.2).sum::<f64>() / all;
         let (x, y) = (mean(|point| point.0), mean(|point| point.1));
         let (mut xx, mut xy) = (0.0, 0.0);
         for (at, ahead, weight) in &points {
