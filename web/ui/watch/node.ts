@@ -88,11 +88,12 @@ export function nodePanel(lab: Lab, name: string, dock: Dock, book: FlowBook, op
         ? about(lab, known, dock, openLink)
         : el("p", { class: "none" }, "the lab has no such node any more");
     },
-    may("use") ? faultsPanel(lab, name) : null,
     groups(lab, name, openLink),
     traffic(lab, name),
     services(lab, name),
     () => (runs() ? nodeConnections(lab, name, book) : null),
+    // What there is to see comes before what there is to break.
+    may("use") ? faultsPanel(lab, name) : null,
   ];
 }
 
