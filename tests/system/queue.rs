@@ -185,8 +185,12 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
     let home = fixture.path().join("other");
     fs::create_dir(&home).unwrap();
     chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+    // The first job lasts until the other user stands in the line: however slow the machine is, both have a job that waits.
+    let go = fixture.path().join("go");
+    let waits = format!("until [ -e {} ]; do sleep 0.1; done; sleep 0.1", go.display());
+    fixture.write("one.yaml", &nap("one", "1").replace("sleep 1", &waits));
+    fixture.write("two.yaml", &nap("two", "1"));
     for name in ["one", "two"] {
-        fixture.write(&format!("{name}.yaml"), &nap(name, "1"));
         fs::write(home.join(format!("{name}.yaml")), nap(&format!("other-{name}"), "1")).unwrap();
     }
     let other = |words: &[&str]| {
@@ -210,6 +214,7 @@ fn users_take_turns_and_trust_one_another_in_nothing() {
     let (code, added, err) = finish(other(&["add", "one.yaml", "two.yaml"]));
     assert_eq!(code, Some(0), "{added}{err}");
     wait_until("root sees the other", || queue(&fixture, &["list"], 0).1.contains("user nobody "));
+    fs::write(go, "").unwrap();
     queue(&fixture, &["wait"], 0);
     let waited = finish(other(&["wait"]));
     assert_eq!(waited.0, Some(0), "{waited:?}");
