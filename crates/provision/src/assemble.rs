@@ -136,7 +136,7 @@ fn assemble_in_real_time(
     };
     let (mut pump, mut boot, mut reboots) = (None, RealDuration::ZERO, None);
     if let Some((serving, took, running)) = booted {
-        if plan.nodes.iter().any(|node| node.stack == Stack::Vm) {
+        if plan.nodes.iter().any(|node| node.stack.is_own()) {
             reboots = Some(Reboots::Machines(MachineReboots::of(running, serving.rejoiner(), cgroups.clone())));
         }
         (pump, boot) = (Some(serving), took);

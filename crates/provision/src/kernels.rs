@@ -1,5 +1,6 @@
 //! The nodes of a lab with a kernel of their own, in real and dilated time, virtual machines among them: their folders and sockets, their boot, and what they become.
 
+use crate::booting::chance;
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::resource::{Ground, Opening, Resource};
@@ -153,6 +154,7 @@ impl Kernels {
 
     /// QEMU is sealed as kernels are, but what runs in a machine does not choose what QEMU passes on.
     fn of_kind(&self, node: usize, listener: Listener) -> Listener {
+        let listener = listener.again();
         if self.are_vms[node] { listener.with_counters() } else { listener }
     }
 
@@ -168,19 +170,13 @@ impl Kernels {
         let controls = folders.map(control).collect::<Result<_, SetupError>>()?;
         let (pump, lab_ends) =
             Pump::start(controls).map_err(|error| SetupError::Step("serving the kernels' agents", error))?;
-        let processors = processors::allowed().map_err(|errno| SetupError::Refused(errno.to_string()))?;
-        let mut kernels = 0..;
         let mut lab_ends = lab_ends.into_iter();
         let (mut nodes, mut ends) = (Vec::new(), BTreeMap::new());
         for (number, config) in configs.iter().enumerate() {
             let end = if self.folders[number].is_some() { lab_ends.next() } else { None };
             let node = match (end, &self.folders[number]) {
                 (Some(end), Some(folder)) if is_kernel(&job.plan.nodes[number]) => {
-                    let turn = kernels.next().unwrap_or_default();
-                    let boot = self.boot_of(job, number, config, folder, in_turn(config, &processors, turn));
-                    let seed = Some(seed(&job.plan, number));
-                    let orders = Orders { lapse: Some(self.lapse), seed, machine: false };
-                    Some(self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})?)
+                    Some(self.start_own(job, (number, 0), config, folder, end)?)
                 }
                 (Some(end), Some(folder)) => {
                     let copy = end.try_clone().map_err(SetupError::file("copy the end of", folder))?;
@@ -201,6 +197,27 @@ impl Kernels {
         become_nodes(job, configs, &mut nodes, guard, &mut again)?;
         self.folders.iter().flatten().for_each(|folder| netloom_vm::forget_initrd(folder));
         Ok((nodes, pump))
+    }
+
+    /// Starts the kernel of a kernel node that has crashed so often.
+    pub(crate) fn start_own(
+        &self,
+        job: &Job,
+        (number, crashes): (usize, u64),
+        config: &NodeConfig,
+        folder: &Path,
+        end: OwnedFd,
+    ) -> Result<KernelNode, SetupError> {
+        let processors = processors::allowed().map_err(|errno| SetupError::Refused(errno.to_string()))?;
+        let turn = job.plan.nodes[..number].iter().filter(|before| is_kernel(before)).count();
+        let mut boot = self.boot_of(job, number, config, folder, in_turn(config, &processors, turn));
+        let mut seed = seed(&job.plan, number);
+        if crashes > 0 {
+            boot.console.set_file_name(format!("console-{}-{crashes}.log", job.plan.nodes[number].name));
+            seed = chance(&job.plan, "kernel", number, crashes).get();
+        }
+        let orders = Orders { lapse: Some(self.lapse), seed: Some(seed), machine: false };
+        self.start(&boot, Box::new(SocketChannel::new(end)), &orders, |_| {})
     }
 
     /// Starts the machine of a node that has crashed so often.

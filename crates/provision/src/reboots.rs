@@ -1,4 +1,4 @@
-//! Nodes that crash: kernels in virtual time, and virtual machines in real and dilated time. Others boot in their places.
+//! Nodes that crash: kernels in virtual time; kernels and virtual machines in real and dilated time. Others boot in their places.
 
 pub use crate::booting::Booting;
 use crate::booting::settle_disk;
@@ -9,7 +9,7 @@ use netloom_guest::disk::{Crashed, JournalEntry, Keep};
 use netloom_guest::node::Rejoiner;
 use netloom_host::node::{Identity, NodeConfig};
 use netloom_judge::RunError;
-use netloom_lab::Plan;
+use netloom_lab::{Plan, Stack};
 use netloom_units::Duration;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use std::time::Instant;
 pub enum Reboots {
     /// Kernels in virtual time.
     Kernels(KernelReboots),
-    /// Virtual machines.
+    /// Kernels and virtual machines in real and dilated time.
     Machines(MachineReboots),
 }
 
@@ -113,7 +113,11 @@ impl MachineReboots {
         let end = end.map_err(|error| RunError::Machine(format!("node {}: {error}", described.name)))?;
         let of_machine = NodeConfig { cgroup: self.cgroups[node].clone(), ..config.clone() };
         let crashes = self.crashes.get(&node).copied().unwrap_or_default();
-        let machine = self.kernels.start_vm(job, (node, crashes), &of_machine, &folder, end)?;
+        let machine = if described.stack == Stack::Vm {
+            self.kernels.start_vm(job, (node, crashes), &of_machine, &folder, end)?
+        } else {
+            self.kernels.start_own(job, (node, crashes), &of_machine, &folder, end)?
+        };
         let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config };
         let booting = Booting::new(machine, Identity { config, cwd: folder_in(job, node).to_owned() });
         let (lab, wall) = up_within(described, job.plan.clock);

@@ -14,6 +14,7 @@ pub struct Listener {
     notify_by: NotifyBy,
     whole: bool,
     has_status: bool,
+    comes_again: bool,
 }
 
 impl Listener {
@@ -24,14 +25,20 @@ impl Listener {
     /// When the kernel refuses: there is such a file, the folder is missing, or the path is longer than 107 bytes.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let socket = UnixListener::bind(path)?;
-        let this =
-            Self { socket, path: path.to_owned(), notify_by: NotifyBy::Sockets, whole: false, has_status: false };
+        let (path, notify_by) = (path.to_owned(), NotifyBy::Sockets);
+        let this = Self { socket, path, notify_by, whole: false, has_status: false, comes_again: false };
         this.socket.set_nonblocking(true)?;
         Ok(this)
     }
 
-    /// Also takes a guest that asks for notification by event counters (eventfd), as QEMU does. If its process ends, as when a machine is booted
-    /// anew that has hung or crashed, another may come. Writing to one waits if the guest has filled it and asked for that, which would
+    /// If its guest's process ends, as when one is booted anew that has hung or crashed, another may come.
+    #[must_use]
+    pub fn again(mut self) -> Self {
+        self.comes_again = true;
+        self
+    }
+
+    /// Also takes a guest that asks for notification by event counters (eventfd), as QEMU does. Writing to one waits if the guest has filled it and asked for that, which would
     /// hold up all other guests: not for guests that might.
     #[must_use]
     pub fn with_counters(mut self) -> Self {
@@ -64,7 +71,7 @@ impl Listener {
 
     /// Whether a guest that goes may be followed by another.
     pub(crate) fn may_come_again(&self) -> bool {
-        self.notify_by == NotifyBy::Counters
+        self.comes_again
     }
 
     pub(crate) fn notify_by(&self) -> NotifyBy {

@@ -87,6 +87,11 @@ impl Watch {
         let rings = config.interfaces.iter().enumerate().filter_map(of_interface).collect();
         let (changes, lost, more) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
         let congestion = congestion::of_routes(&config.sysctls, is_made).map(str::to_owned);
+        let mut carriers = Carriers::default();
+        // A kernel that boots anew begins before its links are joined.
+        for Link { index, counters, .. } in links.iter().filter(|link| !link.running) {
+            carriers.start_without(&known, *index, counters.tx_dropped + counters.tx_errors);
+        }
         Ok(Self {
             events,
             known,
@@ -95,7 +100,7 @@ impl Watch {
             changes,
             lost,
             more,
-            carriers: Carriers::default(),
+            carriers,
             stack: Stack::now(),
             stopped: None,
             congestion,

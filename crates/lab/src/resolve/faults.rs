@@ -8,7 +8,7 @@ pub use request::{RequestedFault, parse_fault, refusals};
 
 use super::names::Places;
 use crate::diagnostics::{Diagnostic, Spanned};
-use crate::plan::{Clock, DiskFault, DiskPlan, Disturbance, LimitChange, NodeKind, Stack, Whose};
+use crate::plan::{Clock, DiskFault, DiskPlan, Disturbance, LimitChange, NodeKind, Stack, Standstill, Whose};
 use crate::spec::NodeSpec;
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn why_not((how, part): (Disturbance, Option<&str>), whose: Whose, host: Target<
         (Disturbance::Freeze(_), Whose::Command(_)) => {
             Some(format!("`{name}` is a command: name the node to freeze, or write `pause: {name}`"))
         }
-        (Disturbance::Freeze(_), Whose::Node(_)) => host.never_stands_still(),
+        (Disturbance::Freeze(kind), Whose::Node(_)) => host.never_stands_still(kind),
         (Disturbance::Crash(_), _) => host.never_crashes(),
         (_, Whose::Command(_)) if how.is_of_kernel() => Some(format!(
             "`{name}` is a command: name its node, and the command by `process`, as in `on: {}`",
@@ -135,14 +135,12 @@ impl Target<'_> {
                     "`{name}` cannot crash: nothing of the lab is in it (`access: none`), which would say when it has booted again"
                 ));
             }
-            Clock::Real | Clock::Dilated(_) if stack == Stack::Vm => return None,
-            Clock::Real if stack != Stack::Kernel => "it has the kernel of this machine",
-            Clock::Real | Clock::Dilated(_) => {
-                "only the schedule of virtual time lets another kernel take the place of one"
-            }
+            Clock::Real | Clock::Dilated(_) if stack.is_own() => return None,
+            Clock::Real | Clock::Dilated(_) => "it has the kernel of this machine",
         };
         Some(format!(
-            "`{name}` cannot crash: {why}. Write `clock: virtual`, or `stop` or `reboot` in the place of `crash`"
+            "`{name}` cannot crash: {why}. Write `stack: kernel` for the node, or `clock: virtual` for the lab; or `stop` or `reboot` in the \
+             place of `crash`"
         ))
     }
 
@@ -169,14 +167,19 @@ impl Target<'_> {
     }
 
     /// Why its kernel cannot stand still without noticing, if so.
-    fn never_stands_still(self) -> Option<String> {
-        let Self { name, stack, clock, .. } = self;
-        if stack == Stack::Kernel && clock == Clock::Virtual {
+    fn never_stands_still(self, kind: Standstill) -> Option<String> {
+        let Self { name, stack, clock, is_closed, .. } = self;
+        if stack == Stack::Vm && is_closed && kind == Standstill::Pause {
+            return Some(format!(
+                "nothing of the lab is in `{name}` (`access: none`), which would set its clock afterwards: write `kind: stall`"
+            ));
+        }
+        if stack == Stack::Vm || stack == Stack::Kernel && clock == Clock::Virtual {
             return None;
         }
         Some(format!(
             "`{name}` cannot stand still: its clocks go on with this machine's. Write `pause: {name}`, which holds its programs and \
-             nothing else, or `clock: virtual` for the lab, in which kernels stand still"
+             nothing else, or `clock: virtual` for the lab, in which kernels stand still; virtual machines do on each clock"
         ))
     }
 

@@ -188,7 +188,7 @@ fn kicks_are_told_once_each() {
 fn a_machine_that_hung_or_crashed_comes_again() {
     let path = path();
     let poller = Poller::new().expect("a poller");
-    let listener = Listener::bind(&path).expect("a free path").with_counters();
+    let listener = Listener::bind(&path).expect("a free path").again().with_counters();
     let mut port = Port::new(listener, &poller, 7).expect("a port");
     for _ in 0..2 {
         let mut guest = Frontend::connect(&path);
