@@ -92,3 +92,39 @@ links: {l: {ends: [v, a]}}
     fixture.assert_nothing_is_left("worn");
     assert!(machines(&fixture).is_empty());
 }
+
+/// A machine that is paused does not notice, and its CLOCK_REALTIME is set afterwards; one that stalls has only been slow.
+#[test]
+fn a_machine_stands_still() {
+    let fixture = Fixture::new(User::all().pop().unwrap());
+    with_root(&fixture);
+    // The instant of the boot is CLOCK_REALTIME less CLOCK_BOOTTIME, in whole seconds: it moves when the clock is set.
+    let watch = "n=0; while [ $n -lt 40 ]; do read up rest < /proc/uptime; echo $up $(sed -n /btime/p /proc/stat); n=$((n+1)); sleep 0.2; done";
+    let lab = format!(
+        "
+name: still
+nodes:
+  v: {{vm: {{kernel: vm/vmlinuz, initrd: vm/root.cpio.gz}}}}
+  a: {{}}
+links: {{l: {{ends: [v, a]}}}}
+timeline:
+  - {{on: v, run: '{watch}', as: watch, save: watched}}
+  - {{at: 2 s, freeze: v, for: 3 s}}
+  - {{at: 2500 ms, on: a, run: 'ping -c 1 -W 1 v', as: silent, may_fail: true}}
+  - {{at: 7 s, freeze: v, for: 3 s, kind: stall}}
+  - {{on: a, run: 'ping -c 1 -W 5 v', as: ping, after: watch}}
+expect: [silent.exit == 1]
+"
+    );
+    fixture.write("still.yaml", &format!("{lab}{BOUNDS}"));
+    fixture.netloom(&["run", "still.yaml"]).expect_code(0);
+    let watched = fs::read_to_string(fixture.latest("still").join("watched")).unwrap();
+    let number = |line: &str, place: usize| line.split(' ').nth(place).unwrap().parse::<f64>().unwrap();
+    let seen: Vec<[f64; 2]> = watched.lines().map(|line| [number(line, 0), number(line, 2)]).collect();
+    let leaps: Vec<[f64; 2]> = seen.windows(2).map(|two| [0, 1].map(|clock| two[1][clock] - two[0][clock])).collect();
+    // CLOCK_REALTIME leaps alone by the three seconds of the pause, and both do by those of the stall.
+    assert!(leaps.iter().any(|[up, set]| *up < 2.5 && *set >= 2.0), "{watched}");
+    assert!(leaps.iter().any(|[up, set]| *up >= 2.5 && *set < 2.0), "{watched}");
+    fixture.assert_nothing_is_left("still");
+    assert!(machines(&fixture).is_empty());
+}

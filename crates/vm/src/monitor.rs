@@ -1,6 +1,6 @@
 //! What QEMU tells about a machine over QMP, its control protocol: a JSON value per line.
 //!
-//! Two requests and four events are what is needed of it, so that a line is read where it comes, without a library that has a
+//! Four requests and four events are what is needed of it, so that a line is read where it comes, without a library that has a
 //! type for each of QEMU's thousand messages.
 
 use crate::disk_server::DiskServer;
@@ -174,6 +174,15 @@ impl Machine for Monitor {
 
     fn order_disk(&mut self, order: &str) -> Result<(), String> {
         self.disk.as_ref().map_or_else(|| Err("it has none".to_owned()), |disk| disk.order(order))
+    }
+
+    fn pause(&mut self, holds: bool) -> Result<(), String> {
+        let _ = self.take_in();
+        let Some(mut stream) = self.stream.as_ref() else {
+            return Err("QEMU has not connected to its monitor".to_owned());
+        };
+        let order = json!({ "execute": if holds { "stop" } else { "cont" } });
+        stream.write_all(format!("{order}\n").as_bytes()).map_err(|error| format!("telling QEMU: {error}"))
     }
 
     fn standing(&self) -> Option<String> {

@@ -15,6 +15,7 @@ use netloom_host::node::{
 use netloom_host::sealed::{SealedProcess, console_says, last_lines};
 use netloom_host::terminal::pass_through;
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::signal::{Signal, kill};
 use nix::sys::timerfd::TimerFd;
 
 use super::agent_messages::AgentMessages;
@@ -239,6 +240,24 @@ impl KernelNode {
         self.machine.order_disk(&left).map_err(|why| NodeError::Refused {
             node: self.name.clone(),
             error: KernelError::new("disturb the disk of the node", 0).with_detail(why),
+        })
+    }
+
+    /// Holds the machine that its kernel runs on, or lets it go on. `with_clocks`: its clocks stand still meanwhile; else they go on.
+    ///
+    /// # Errors
+    /// The refusal of the machine.
+    pub fn hold(&mut self, holds: bool, with_clocks: bool) -> Result<(), NodeError> {
+        let held = if with_clocks {
+            self.machine.pause(holds)
+        } else {
+            let signal = if holds { Signal::SIGSTOP } else { Signal::SIGCONT };
+            kill(self.kernel.pid(), signal).map_err(|errno| errno.to_string())
+        };
+        held.map_err(|why| NodeError::Refused {
+            node: self.name.clone(),
+            error: KernelError::new(if holds { "hold the machine" } else { "let the machine go on" }, 0)
+                .with_detail(why),
         })
     }
 

@@ -43,6 +43,14 @@ pub trait Machine: Debug {
         Err(format!("no disk outside of the kernel takes the order {order:?}"))
     }
 
+    /// Holds all that it runs with its clocks, which stand still, or lets it go on, if that can be done from outside.
+    ///
+    /// # Errors
+    /// Why it cannot, in words.
+    fn pause(&mut self, _holds: bool) -> Result<(), String> {
+        Err("it cannot be paused from outside".to_owned())
+    }
+
     /// Why it has ended, in words that follow the node's name.
     fn ending(&mut self, status: ExitStatus) -> String;
 }

@@ -42,6 +42,8 @@ struct Shared {
     /// How long the thread has waited for a processor, when it looked last.
     waited: Duration,
     heartbeats: Vec<Heartbeat>,
+    /// Which kernels stand still by request: they are not asked.
+    resting: Vec<bool>,
     /// The devices of kernels that boot again, by their places, and their ends of new sockets.
     again: Vec<(usize, OwnedFd)>,
 }
@@ -94,7 +96,9 @@ impl Pump {
             });
         }
         let heartbeats = vec![Heartbeat::default(); devices.len()];
-        let shared = Shared { is_over: false, interval: None, waited: Duration::ZERO, heartbeats, again: Vec::new() };
+        let resting = vec![false; devices.len()];
+        let (interval, waited, again) = (None, Duration::ZERO, Vec::new());
+        let shared = Shared { is_over: false, interval, waited, heartbeats, resting, again };
         let shared = Arc::new(Mutex::new(shared));
         let (own, told) = (Arc::clone(&doorbell), Arc::clone(&shared));
         let worker = Worker { doorbell: own, shared: told, poller, devices, pool: Pool::new(0, 0), next_beat: None };
@@ -115,6 +119,13 @@ impl Pump {
         drop(shared);
         // A counter that is full has rung already.
         let _ = self.doorbell.write(1);
+    }
+
+    /// The kernel of this place among the listeners stands still by request, or goes on: that is no standstill of the machine's.
+    pub fn let_rest(&self, place: usize, rests: bool) {
+        let mut shared = lock(&self.shared);
+        shared.resting[place] = rests;
+        shared.heartbeats[place].end();
     }
 
     /// Returns the results of each kernel's heartbeats since [`Pump::listen_to_heartbeats`], in the order of kernels.
@@ -202,8 +213,9 @@ impl Worker {
         self.next_beat = Some(now + interval);
         shared.waited = heartbeat::own_wait();
         let waited = shared.waited;
-        for (device, heartbeat) in self.devices.iter_mut().zip(&mut shared.heartbeats) {
-            if device.socket.is_none() {
+        let Shared { heartbeats, resting, .. } = &mut *shared;
+        for ((device, heartbeat), rests) in self.devices.iter_mut().zip(heartbeats).zip(resting) {
+            if device.socket.is_none() || *rests {
                 heartbeat.end();
             } else if heartbeat.is_answered() && device.ask(&mut self.pool) {
                 heartbeat.ask(now, waited);

@@ -80,6 +80,10 @@ impl LabNode for KernelNode {
         AgentClient::stall(self, span_ns)
     }
 
+    fn hold(&mut self, holds: bool, with_clocks: bool) -> Result<(), NodeError> {
+        Self::hold(self, holds, with_clocks)
+    }
+
     fn begin_set_clock(&mut self, order: ClockOrder) -> Result<(), NodeError> {
         AgentClient::begin_set_clock(self, order)
     }

@@ -108,6 +108,12 @@ pub trait LabNode: Debug {
         Ok(())
     }
 
+    /// Holds the machine that its kernel runs on, or lets it go on, if that can be done from outside. `with_clocks`: its clocks stand still
+    /// meanwhile; else they go on.
+    fn hold(&mut self, _holds: bool, _with_clocks: bool) -> Result<(), NodeError> {
+        Ok(())
+    }
+
     /// Asks for a change of its clock, if it has one of its own, and does not wait for it.
     fn begin_set_clock(&mut self, _order: ClockOrder) -> Result<(), NodeError> {
         Ok(())

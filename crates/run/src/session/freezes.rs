@@ -21,9 +21,22 @@ pub(super) fn freeze(context: &Context<'_>, event: usize) -> Option<(usize, Dura
 }
 
 impl Session<'_> {
+    /// Lets virtual machines go on that stand still, since the lab ends. Kernels in virtual time do by themselves.
+    pub(super) fn thaw_machines(&mut self) {
+        let Self { context, programs, .. } = self;
+        if matches!(context.links.driver(), Driver::Virtual(_)) {
+            return;
+        }
+        for node in std::mem::take(&mut programs.frozen).into_keys() {
+            // Whichever way it is held; a machine that has ended is noticed elsewhere.
+            let _ = programs.hold_machine(node, false, Standstill::Stall);
+            let _ = programs.hold_machine(node, false, Standstill::Pause);
+        }
+    }
+
     /// The node of this entry stands still from now on; or it goes on, and its clock is set.
     pub(super) fn freeze_or_thaw(&mut self, event: usize, at: Duration, thaws: bool) -> Result<(), RunError> {
-        let Self { context, programs, .. } = self;
+        let Self { context, programs, heartbeats, .. } = self;
         let Some((node, span, kind)) = freeze(context, event) else { return Ok(()) };
         let (name, now) = (context.job.plan.nodes[node].name.clone(), context.links.now());
         let late = now.since(context.zero().unwrap_or_default() + at);
@@ -36,19 +49,34 @@ impl Session<'_> {
         context.record(Kind::Signal, late, is_planned, || format!("{name} {word} at {at}"));
         context.report(format!("{name} {word}"));
         context.note(word, json!({ "node": name, "for_ns": span.as_nanos(), "lateness_ns": late.as_nanos() }))?;
-        if kind == Standstill::Stall {
-            return if thaws { Ok(()) } else { programs.stall(node, span) };
+        let driver = context.links.driver();
+        match driver {
+            Driver::Virtual(_) if kind == Standstill::Stall => {
+                return if thaws { Ok(()) } else { programs.stall(node, span) };
+            }
+            Driver::Virtual(time) if !thaws => {
+                programs.frozen.insert(node, now + span);
+                let stands_still = time.freeze(&name, now + span);
+                return stands_still
+                    .then_some(())
+                    .ok_or_else(|| RunError::Machine(format!("node `{name}` has no kernel that could stand still")));
+            }
+            Driver::Virtual(_) => {}
+            _ => {
+                heartbeats.let_rest(&context.job.plan, node, !thaws);
+                programs.hold_machine(node, !thaws, kind)?;
+                if !thaws {
+                    programs.frozen.insert(node, now + span);
+                }
+            }
         }
         if !thaws {
-            programs.frozen.insert(node, now + span);
-            return match context.links.driver() {
-                Driver::Virtual(time) if time.freeze(&name, now + span) => Ok(()),
-                _ => Err(RunError::Machine(format!(
-                    "node `{name}` has no kernel in virtual time that could stand still"
-                ))),
-            };
+            return Ok(());
         }
         programs.frozen.remove(&node);
+        if kind == Standstill::Stall {
+            return Ok(());
+        }
         let change = ClockChange { step: SignedDuration::forward(span), ..ClockChange::default() };
         programs.set_clocks(&[(node, change)], now).into_iter().collect::<Result<(), RunError>>()?;
         note_clock(context, node, change, is_planned.then_some((at, late)))

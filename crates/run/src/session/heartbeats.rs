@@ -35,6 +35,14 @@ impl Heartbeats {
         }
     }
 
+    /// The node at this place in the plan stands still by request, or goes on.
+    pub(super) fn let_rest(&self, plan: &Plan, node: usize, rests: bool) {
+        let place = plan.nodes[..node].iter().filter(|before| before.stack.is_own()).count();
+        if let Some(pump) = &self.pump {
+            pump.let_rest(place, rests);
+        }
+    }
+
     /// The end begins, in which kernels may stand still.
     pub(super) fn end(&mut self) {
         self.heard = self.pump.as_ref().map(Pump::pulses).unwrap_or_default();

@@ -6,7 +6,7 @@ use super::state::Programs;
 use crate::session::context::Context;
 use netloom_host::node::{CallFault, ProgramFault, ProgramFaultKind};
 use netloom_judge::{Kind, RunError};
-use netloom_lab::{Call, CallFailure, Disturbance, Plan, ShortPattern, Starvation, Turns, Whose};
+use netloom_lab::{Call, CallFailure, Disturbance, Plan, ShortPattern, Standstill, Starvation, Turns, Whose};
 use netloom_units::{Bytes, Duration, Instant, Probability};
 use serde_json::json;
 
@@ -64,6 +64,11 @@ impl Programs {
             "lateness_ns": late.as_nanos(),
         });
         context.note(how.name(), details)
+    }
+
+    /// Holds the machine that a node's kernel runs on, or lets it go on.
+    pub(crate) fn hold_machine(&mut self, node: usize, holds: bool, kind: Standstill) -> Result<(), RunError> {
+        self.nodes[node].hold(holds, kind == Standstill::Pause).map_err(refused)
     }
 
     /// Lets the kernel of a node do nothing for this time, and its clocks go on.
