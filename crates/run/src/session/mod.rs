@@ -264,7 +264,7 @@ impl<'a> Session<'a> {
         };
         let turns = self.programs.next_turn().filter(|_| asks);
         let heals = self.requests.next_heal().filter(|_| asks);
-        let nodes = self.programs.next_look().filter(|_| asks);
+        let nodes = if asks { self.programs.next_look() } else { self.programs.next_boot() };
         services.chain(self.programs.processes.next()).chain(turns).chain(nodes).chain(next).chain(heals).min()
     }
 
@@ -410,6 +410,7 @@ impl<'a> Session<'a> {
         if matches!(why, Why::Interrupted) {
             self.programs.commands.iter_mut().for_each(Command::interrupt);
         }
+        self.thaw_machines();
         self.context.note("the end begins", json!({ "because": why.to_string() }))?;
         if let Some(last) = &snapshot {
             self.recording.end(last.at);

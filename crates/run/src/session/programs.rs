@@ -64,6 +64,8 @@ impl Programs {
             away_by: BTreeMap::new(),
             drifts: BTreeMap::new(),
             reboots,
+            boot_to_pack: BTreeSet::new(),
+            unbootable: BTreeMap::new(),
             booted: Vec::new(),
             noted: Vec::new(),
             ranks: order::ranks(&commands, plan),

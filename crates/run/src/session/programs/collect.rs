@@ -13,8 +13,9 @@ use netloom_judge::RunError;
 use netloom_lab::{FilePlan, NodePlan};
 use netloom_provision::files::archive_of;
 use netloom_provision::job::Job;
-use netloom_units::Duration;
+use netloom_units::{Duration, Instant};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 
@@ -36,9 +37,15 @@ impl Programs {
         if self.packs.is_some() {
             return Ok(false);
         }
+        if self.boot_to_pack(context) {
+            return Ok(true);
+        }
         let (lost, others): (Vec<Pack>, Vec<Pack>) =
             all_packs(context.job).into_iter().partition(|pack| self.crashed.contains(&pack.node));
-        lost.iter().try_for_each(|pack| self.could_not(context, pack, "it has crashed, and has not booted since"))?;
+        for pack in &lost {
+            let why = self.unbootable.get(&pack.node).cloned().unwrap_or_default();
+            self.could_not(context, pack, &format!("it has crashed, and does not boot: {why}"))?;
+        }
         let packs: Vec<Pack> = others.into_iter().filter(|pack| !self.gone.contains(&pack.node)).collect();
         self.packs = Some(packs.clone());
         let with_disks = self.with_kept_disks(context.job);
@@ -53,6 +60,39 @@ impl Programs {
             }
         }
         Ok(!self.processes.is_empty())
+    }
+
+    /// Boots the nodes that have crashed and have something to pack, without their programs: what a crash left on a disk is seen by a
+    /// kernel alone. Says whether one of them is not up yet.
+    fn boot_to_pack(&mut self, context: &mut Context<'_>) -> bool {
+        let all: BTreeSet<usize> = all_packs(context.job).iter().map(|pack| pack.node).collect();
+        self.boot_to_pack = all.intersection(&self.crashed).copied().collect();
+        for node in self.boot_to_pack.clone() {
+            if self.unbootable.contains_key(&node) {
+                continue;
+            }
+            let gone_on = if self.boots(node) {
+                self.go_on_booting(node, context.links.now())
+            } else {
+                context.guard.step(format!("booting {} for its files", context.job.plan.nodes[node].name));
+                self.begin_booting(context, node).map(drop)
+            };
+            let why = gone_on.err().map(|error| error.to_string());
+            let stays_away = self.crashed.contains(&node) && !self.boots(node);
+            if let Some(why) = why.or_else(|| stays_away.then(|| "it is about to stop".to_owned())) {
+                self.unbootable.insert(node, why);
+            }
+        }
+        // The lab is over for them: they get neither links nor programs.
+        self.booted.clear();
+        self.next_boot().is_some()
+    }
+
+    /// When to look next at the nodes that boot to pack.
+    pub(crate) fn next_boot(&self) -> Option<Instant> {
+        let is_meant = |node: &&usize| self.boots(**node) && !self.unbootable.contains_key(*node);
+        let booting = self.boot_to_pack.iter().filter(is_meant);
+        booting.filter_map(|node| self.changing.get(node)?.next_look).min()
     }
 
     /// The nodes whose disks are kept: they write all to them when their programs have ended.

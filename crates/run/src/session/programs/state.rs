@@ -25,6 +25,10 @@ pub(crate) struct Programs {
     /// The same, whether they have booted since or not.
     pub(crate) ever_crashed: BTreeSet<usize>,
     pub(super) reboots: Option<Reboots>,
+    /// The nodes that have crashed and boot once more, so that they pack.
+    pub(super) boot_to_pack: BTreeSet<usize>,
+    /// Why those do not boot that were to pack.
+    pub(super) unbootable: BTreeMap<usize, String>,
     /// The nodes that stand still, and when they go on.
     pub(crate) frozen: BTreeMap<usize, Instant>,
     /// By what the nodes were stopped that have stopped, or crashed.
