@@ -1,6 +1,7 @@
 //! Nodes with disks that crash: what was flushed is there when they have booted again, and nothing else.
 
 use crate::fixture::{Fixture, User};
+use crate::vms::BOUNDS;
 use std::fs;
 use std::path::Path;
 
@@ -82,6 +83,78 @@ fn what_was_flushed_survives_a_crash_and_what_was_not_is_lost() {
         }
         assert_eq!(events(&first), events(&second));
         fixture.assert_nothing_is_left("crashes");
+    }
+}
+
+/// A database that recovers by another command, a job that runs once, and a service that comes again as it is.
+#[test]
+fn services_say_whether_they_start_after_a_crash() {
+    let fixture = Fixture::with_kernel(User::all().pop().unwrap());
+    let lab = "
+name: recovers
+clock: virtual
+nodes:
+  a: {disk: {at: /data, size: 32 MB}, collect: [/data/starts]}
+  b: {}
+links: {l: {ends: [a, b], delay: 1 ms}}
+timeline:
+  - {on: a, run: 'echo first >> /data/starts; sync; sleep 100', as: first, service: true, on_restart: never}
+  - {on: a, run: 'echo both >> /data/starts; sync; sleep 100', as: both, service: true}
+  - {on: a, run: 'echo recovery >> /data/starts; sync; exit 0', as: recovery, service: once, on_restart: only, after: both}
+  - {on: a, run: 'echo again >> /data/starts; sync; sleep 100', as: again, service: true, on_restart: only, after: recovery}
+  - {on: b, run: 'echo never', as: idle, service: once, on_restart: only}
+  - {at: 2 s, crash: a, for: 1 s}
+  - {at: 4 s, on: a, run: cat /data/starts, as: look, save: starts}
+  - {at: 5 s, crash: a}
+  - {at: 5500 ms, log: the end}
+duration: 6 s
+";
+    fixture.write("recovers.yaml", lab);
+    fixture.netloom(&["run", "recovers.yaml"]).expect_code(0);
+    let results = fixture.latest("recovers").canonicalize().unwrap();
+    let starts = fs::read_to_string(results.join("starts")).unwrap();
+    let mut lines: Vec<&str> = starts.lines().collect();
+    lines[..2].sort_unstable();
+    assert_eq!(lines, ["both", "first", "both", "recovery", "again"], "{starts}");
+    // It has crashed for good, and another kernel reads what is on its disk: no program has started since.
+    assert_eq!(fs::read_to_string(results.join("nodes/a/data/starts")).unwrap(), starts);
+    let report = fixture.json("recovers", "report.json");
+    let commands = report["commands"].as_array().unwrap();
+    let ran: Vec<&str> = commands.iter().map(|command| command["name"].as_str().unwrap()).collect();
+    assert!(ran.contains(&"a-again") || ran.contains(&"again"), "{ran:?}");
+    assert!(!ran.iter().any(|name| name.contains("idle")), "it had no occasion: {ran:?}");
+    fixture.assert_nothing_is_left("recovers");
+}
+
+/// In real and dilated time the kernel's process is killed, and another connects where it was.
+#[test]
+fn kernels_crash_on_every_clock() {
+    for (user, clock) in [(User::Own, "real"), (User::all().pop().unwrap(), "{dilation: 3}")] {
+        let fixture = Fixture::with_kernel(user);
+        let lab = format!(
+            "
+name: cut
+clock: {clock}
+nodes:
+  a: {{stack: kernel, disk: {{at: /data, size: 32 MB}}}}
+  b: {{stack: kernel}}
+links: {{l: {{ends: [a, b], delay: 5 ms}}}}
+timeline:
+  - {{on: a, run: 'echo kept > /data/kept; sync /data/kept; echo lost > /data/lost; sleep 1000', as: writer, service: true}}
+  - {{on: b, run: 'ping -c 1 -W 5 a', as: before}}
+  - {{at: 4 s, crash: a, keep: flushed, for: 1 s}}
+  - {{at: 6 s, on: a, run: 'rm -f /data/more; ls /data; cut -d. -f1 /proc/uptime', as: look, save: look}}
+  - {{on: b, run: 'ping -c 3 -W 5 a', as: after, after: look}}
+{BOUNDS}"
+        );
+        fixture.write("cut.yaml", &lab);
+        fixture.netloom(&["run", "cut.yaml"]).expect_code(0);
+        let looked = fs::read_to_string(fixture.latest("cut").join("look")).unwrap();
+        assert!(looked.contains("kept"), "{looked}");
+        assert!(fixture.latest("cut").join("logs/console-a-1.log").exists());
+        let crashed = events(&fixture.latest("cut")).into_iter().find(|event| event["event"] == "crashed").unwrap();
+        assert_eq!(crashed["disk"]["lost_writes"], crashed["disk"]["cached_writes"], "{crashed}");
+        fixture.assert_nothing_is_left("cut");
     }
 }
 

@@ -11,7 +11,7 @@ pub use readiness::{Readiness, Step, condition};
 use ipnet::IpNet;
 use netloom_control::{ServiceInfo, ServiceState};
 use netloom_judge::CommandRow;
-use netloom_lab::{Action, Argv, CommandMetric, Measured, Plan, ReadyWhen, RunCommand, Subject};
+use netloom_lab::{Action, Argv, CommandMetric, Measured, OnRestart, Plan, ReadyWhen, RunCommand, Subject};
 use netloom_provision::job::Mode;
 use netloom_results::{Folder, WriteError, last_lines};
 use netloom_units::{Duration, Instant};
@@ -245,7 +245,15 @@ impl Command {
 
     /// Whether a lab in this mode has it: one that stays up has what starts before time zero.
     pub fn belongs_to(&self, mode: Mode, plan: &Plan) -> bool {
-        mode == Mode::Run || plan.starts_before_zero(self.event)
+        mode == Mode::Run || plan.starts_before_zero(self.event) || plan.starts_on_restart_only(self.event)
+    }
+
+    /// Whether there was an occasion for it to start: its node has started again, if it waits for that.
+    pub fn had_occasion(&self) -> bool {
+        self.described.on_restart != OnRestart::Only
+            || self.asked.is_some()
+            || self.started.is_some()
+            || self.never_started()
     }
 
     /// Copies what the command wrote to its standard output to the name that the lab file wants.

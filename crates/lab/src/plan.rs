@@ -56,8 +56,8 @@ pub use switch::{
 };
 pub(crate) use timeline::BY_HAND;
 pub use timeline::{
-    Action, Argv, Disturbance, Event, Keep, LeaderPartition, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand, Signal,
-    Standstill, Whose,
+    Action, Argv, Disturbance, Event, Keep, LeaderPartition, LinkPart, NodeKey, OnRestart, Ready, ReadyWhen,
+    RunCommand, Signal, Standstill, Whose,
 };
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};

@@ -39,7 +39,9 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
         let shell = node.map_or_else(String::new, |node| format!("netloom shell {name} {}, ", node.name));
         netloom_run::ways_into(&request.plan).iter().for_each(|way| talk::say(way));
         talk::say(&format!("{name} is up: {shell}netloom stats {name}, netloom logs {name}, netloom down {name}"));
-        if (0..request.plan.timeline.len()).any(|entry| !request.plan.starts_before_zero(entry)) {
+        let plan = &request.plan;
+        let is_left_out = |entry| !plan.starts_before_zero(entry) && !plan.starts_on_restart_only(entry);
+        if (0..plan.timeline.len()).any(is_left_out) {
             talk::say(&format!("its timeline does not run; netloom run {} runs it", args.file.display()));
         }
         if request.plan.clock == Clock::Virtual {

@@ -12,13 +12,13 @@ use super::variables::Environment;
 use crate::diagnostics::{Diagnostic, Spanned, one_of};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
-use crate::forms::{AboveZero, Command, CommandName, OneOrMore};
+use crate::forms::{AboveZero, Command, CommandName, OneOrMore, Placed, Word};
 use crate::keyed::Keyed;
 use crate::keys::{CUT, Condition, DOWN, LOG, MoveKeys, PACKET, RAMP_ENTRY, RESET, RUN, SET, SetupKeys, UP};
 use crate::models::fault::{end_of_connections, fault};
 use crate::models::{ChangeError, changes};
 use crate::names::file_name;
-use crate::plan::{Ready, ReadyWhen};
+use crate::plan::{OnRestart, Ready, ReadyWhen};
 use crate::scalar::{filled, flag, positive_duration};
 use crate::spec::{ActionSpec, EntrySpec, MoveSpec, RunSpec, SpanSpec, When, WrittenSpec};
 use crate::yaml::{self, Content, Node};
@@ -127,6 +127,7 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
     let mut when = when(&fields, errors);
     let stop_after = length(&fields, "for", &mut when.lasts, errors);
     let stop = fields.form::<AboveZero<Duration>>("stop", errors);
+    let on_restart = fields.form::<Placed<Word<OnRestart>>>("on_restart", errors);
     let after = fields.form::<OneOrMore<CommandName>>("after", errors).unwrap_or_default();
     let delay = length(&fields, "delay", &mut when.waits, errors);
     if let (Some(place), true) = (fields.get("delay"), after.is_empty()) {
@@ -141,6 +142,7 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
     let command = fields.form::<Command>("run", errors);
     *on = fields.get("on").map_or_else(Vec::new, |value| places(value, errors));
     let (service, once) = service.unwrap_or((ready_node.is_some(), false));
+    errors.extend(on_restart.as_ref().and_then(|of| wrong_restart(of, service, fields.get("at"))));
     let run = RunSpec {
         on: on.first()?.clone(),
         name,
@@ -150,6 +152,7 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
         ready,
         service,
         once,
+        on_restart,
         save,
         stop_after,
         stop,
@@ -160,6 +163,17 @@ fn run(node: &Node, on: &mut Vec<Spanned<String>>, errors: &mut Errors) -> Optio
         ..RunSpec::default()
     };
     Some((when, ActionSpec::Run(Box::new(run))))
+}
+
+/// The error of what only services say, or of an instant for what starts with its node alone.
+fn wrong_restart(on_restart: &Spanned<OnRestart>, service: bool, at: Option<&Node>) -> Option<Diagnostic> {
+    if !service {
+        return Some(
+            on_restart.error("only services start again with their node: add `service: true`, or leave this out"),
+        );
+    }
+    let at = at.filter(|_| on_restart.value == OnRestart::Only)?;
+    Some(at.error("with `on_restart: only` it starts whenever its node starts again: leave out `at`"))
 }
 
 /// Whether it is a service, and whether that may end with 0.

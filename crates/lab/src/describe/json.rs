@@ -311,6 +311,7 @@ impl Plan {
             "delay_ns": run.delay.as_nanos(),
             "service": run.service,
             "once": run.once,
+            "on_restart": run.on_restart.name(),
             "stop_ns": run.stop.as_nanos(),
             "ready": run.ready.as_ref().map(|ready| match &ready.when {
                 ReadyWhen::Tcp(port) => json!({ "tcp": port, "timeout_ns": ready.timeout.as_nanos() }),

@@ -4,8 +4,8 @@ use super::air;
 use crate::keyed::WrittenKeys;
 use crate::models;
 use crate::plan::{
-    Action, CapturePlan, Clock, CpuPlan, Direction, Disturbance, JournalPlan, Keep, LinkPart, NodePlan, Plan,
-    ReadyWhen, RoutePlan, RunCommand, Shards, Stack, TableRoutePlan, TrafficPlan, Treatment,
+    Action, CapturePlan, Clock, CpuPlan, Direction, Disturbance, JournalPlan, Keep, LinkPart, NodePlan, OnRestart,
+    Plan, ReadyWhen, RoutePlan, RunCommand, Shards, Stack, TableRoutePlan, TrafficPlan, Treatment,
 };
 use crate::{capture, journal, traffic};
 use netloom_link::{PipeChange, PipeConfig};
@@ -331,6 +331,7 @@ impl Plan {
         let at = match event.at {
             None if matches!(&event.action, Action::Run(run) if run.setup) => "setup".into(),
             None if self.starts_before_zero(number) => "before".into(),
+            None if self.starts_on_restart_only(number) => "restart".into(),
             at => span(at.unwrap_or_default()),
         };
         vec![at, place, what]
@@ -423,6 +424,10 @@ fn run_text(plan: &Plan, run: &RunCommand) -> String {
     let later = if run.delay.is_zero() { String::new() } else { format!("{} ", run.delay) };
     let notes = [
         run.service.then(|| if run.once { "service, once" } else { "service" }.to_owned()),
+        (run.on_restart != OnRestart::Also).then(|| match run.on_restart {
+            OnRestart::Only => "when its node starts again".to_owned(),
+            _ => "not when its node starts again".to_owned(),
+        }),
         (!after.is_empty()).then(|| format!("{later}after {}", after.join(", "))),
         ready,
         run.stop_after.map(|span| format!("stopped after {span}")),

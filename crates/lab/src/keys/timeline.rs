@@ -10,7 +10,7 @@ use crate::keyed::{WrittenKeys, sections};
 use crate::kinds::{COMMAND_REFERENCE, ENVIRONMENT, LINK_REFERENCE, NODE_REFERENCE, NODES_NAME};
 use crate::models::CHANGE;
 use crate::models::fault::{self, Choice};
-use crate::plan::{ClockChange, Direction, Keep, LeapSecond, Signal, Standstill};
+use crate::plan::{ClockChange, Direction, Keep, LeapSecond, OnRestart, Signal, Standstill};
 use crate::section::{Form, Kind, Section, keys};
 use crate::spec::Side;
 use netloom_units::{Bytes, Drift, Duration, Probability, Rate, SignedDuration};
@@ -84,6 +84,9 @@ sections! {
         /// Whether it is there for others: the run does not wait for its end, and stops it. once: it may end with 0, and counts as ready
         /// then. Default: whether it has `ready`.
         service = Kind::OneOf(&[Kind::Flag, Kind::Word(&["once"])]), "true";
+        /// Whether the service starts when its node starts again after a stop or a crash. only: it starts then, and not at the beginning.
+        /// Default: also.
+        on_restart: Word<OnRestart>, "only";
         /// A file in the results folder that gets a copy of its standard output.
         save = Kind::Text("^[a-zA-Z0-9_-][a-zA-Z0-9_. -]*$"), "iperf.json";
         /// It is stopped after this time; that is not a failure.

@@ -317,6 +317,8 @@ pub struct RunCommand {
     pub service: bool,
     /// Whether it, a service, may end with 0, and is ready then.
     pub once: bool,
+    /// Whether it, a service, starts when its node starts again after a stop or a crash.
+    pub on_restart: OnRestart,
     /// A file in the results folder that gets a copy of its standard output.
     pub save: Option<String>,
     /// The time that it may run until it is stopped (`for`), which is not a failure.
@@ -335,6 +337,20 @@ pub struct RunCommand {
     pub key: Option<NodeKey>,
     /// The partition of the node that its output names.
     pub leads: Option<Box<LeaderPartition>>,
+}
+
+words! {
+    /// Whether a service starts when its node starts again after a stop or a crash.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum OnRestart {
+        /// It starts again, as at the beginning.
+        #[default]
+        Also = "also",
+        /// It starts then alone, and not at the beginning.
+        Only = "only",
+        /// It does not start again.
+        Never = "never",
+    }
 }
 
 words! {
@@ -406,7 +422,13 @@ impl Plan {
     /// and wait for nothing that comes later.
     pub fn starts_before_zero(&self, event: usize) -> bool {
         let Event { at: None, action: Action::Run(run), .. } = &self.timeline[event] else { return false };
-        run.setup || run.service && run.after.iter().all(|other| self.starts_before_zero(*other))
+        let is_first = |run: &RunCommand| run.service && run.on_restart != OnRestart::Only;
+        run.setup || is_first(run) && run.after.iter().all(|other| self.starts_before_zero(*other))
+    }
+
+    /// Whether this entry of the timeline is a service that starts only when its node starts again.
+    pub fn starts_on_restart_only(&self, event: usize) -> bool {
+        matches!(&self.timeline[event].action, Action::Run(run) if run.on_restart == OnRestart::Only)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{nat, node_commands};
 use crate::diagnostics::{Spanned, nearest};
 use crate::errors::Errors;
-use crate::plan::{Action, Event, RunCommand};
+use crate::plan::{Action, Event, OnRestart, RunCommand};
 use crate::spec::{ActionSpec, EntrySpec, RunSpec, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,10 +41,31 @@ pub(super) fn settle(events: &mut [Event], waits: &[Wait], is_complete: bool, er
             };
             if waits_for(events, *other, *event) {
                 errors.push(name.error(format!("`{}` waits for this command itself: nothing would begin", name.value)));
+            } else if let Some(wrong) = apart(events, *other, *event) {
+                errors.push(name.error(wrong));
             } else if let Action::Run(run) = &mut events[*event].action {
                 run.after.push(*other);
             }
         }
+    }
+}
+
+/// Why a command cannot wait for another, since they start on different occasions.
+fn apart(events: &[Event], other: usize, own: usize) -> Option<String> {
+    let (other, own) = (run(&events[other])?, run(&events[own])?);
+    match (other.on_restart, own.on_restart) {
+        (OnRestart::Only, OnRestart::Only) if other.node != own.node => {
+            Some(format!("`{}` starts when another node starts again, perhaps never", other.name))
+        }
+        (OnRestart::Only, OnRestart::Also | OnRestart::Never) => Some(format!(
+            "`{}` starts only when its node starts again, perhaps never: what waits for it needs `on_restart: only`, too",
+            other.name
+        )),
+        (OnRestart::Never, OnRestart::Also | OnRestart::Only) if other.node == own.node => Some(format!(
+            "`{}` does not start when its node starts again (`on_restart: never`), and this command does",
+            other.name
+        )),
+        _ => None,
     }
 }
 
@@ -156,6 +177,27 @@ timeline:
         let unknown = wrong("{on: a, run: x, as: schema}, {on: a, run: x, after: shema}");
         assert!(unknown.contains("no command is called `shema`: did you mean `schema`?"), "{unknown}");
         assert_eq!(wrong("{on: a, run: x, after: y}, {on: a, run: 7: 8, as: y}").matches("no command").count(), 0);
+    }
+
+    #[test]
+    fn what_starts_with_its_node_alone_is_waited_for_by_its_like() {
+        let service = |name: &str, more: &str| format!("{{on: a, run: x, service: true, as: {name}, {more}}}");
+        let of = |own: &str, other: &str| wrong(&format!("{}, {}", service("one", own), service("two", other)));
+        assert_eq!(of("on_restart: only", "on_restart: only, after: one"), "");
+        assert_eq!(of("on_restart: also", "on_restart: only, after: one"), "");
+        assert_eq!(of("on_restart: never", "on_restart: never, after: one"), "");
+        assert!(of("on_restart: only", "after: one").contains("`one` starts only when its node starts again"));
+        assert!(of("on_restart: never", "after: one").contains("`one` does not start when its node starts again"));
+        let at = wrong(&service("one", "on_restart: only, at: 1 s"));
+        assert!(at.contains("leave out `at`"), "{at}");
+        let command = wrong("{on: a, run: x, on_restart: never}");
+        assert!(command.contains("only services start again with their node"), "{command}");
+        let first = plan(&format!(
+            "nodes: [a, b]\ntimeline: [{}, {}]\n",
+            service("one", "on_restart: only"),
+            service("two", "stop: 1 s")
+        ));
+        assert_eq!([0, 1].map(|event| first.starts_before_zero(event)), [false, true]);
     }
 
     #[test]

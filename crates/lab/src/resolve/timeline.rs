@@ -165,6 +165,7 @@ fn command(run: RunSpec, names: &mut FreeNames, places: &Places<'_>, errors: &mu
         ready: run.ready,
         service: run.service,
         once: run.once,
+        on_restart: run.on_restart.map(|own| own.value).unwrap_or_default(),
         stop: run.stop.or(spec.stop).unwrap_or(Plan::STOP),
         save: run.save.map(|save| save.value),
         stop_after: run.stop_after,

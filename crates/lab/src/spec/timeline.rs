@@ -1,7 +1,7 @@
 //! The events of the timeline as they are written: names instead of places.
 
 use crate::diagnostics::Spanned;
-use crate::plan::{Argv, Direction, Disturbance, Keep, NodeKey, Ready};
+use crate::plan::{Argv, Direction, Disturbance, Keep, NodeKey, OnRestart, Ready};
 use crate::words::words;
 use netloom_link::{PartitionKind, PipeChange};
 use netloom_units::Duration;
@@ -221,6 +221,7 @@ pub(crate) struct RunSpec {
     pub(crate) setup: bool,
     /// Whether it is a setup of its node, and not of the lab.
     pub(crate) of_node: bool,
+    pub(crate) on_restart: Option<Spanned<OnRestart>>,
     pub(crate) stop: Option<Duration>,
     pub(crate) save: Option<Spanned<String>>,
     pub(crate) stop_after: Option<Duration>,

@@ -188,7 +188,7 @@ impl Session<'_> {
     fn command_rows(&self, zero: Option<Instant>) -> Vec<CommandRow> {
         let (mode, plan) = (self.context.job.mode, &self.context.job.plan);
         let mut started: Vec<&Command> =
-            self.programs.commands.iter().filter(|one| one.belongs_to(mode, plan)).collect();
+            self.programs.commands.iter().filter(|one| one.belongs_to(mode, plan) && one.had_occasion()).collect();
         started.sort_by_key(|command| command.started.map_or(u64::MAX, |(at, _)| at.as_nanos()));
         let zero = zero.unwrap_or(Instant::ZERO);
         started.into_iter().map(|command| command.row_with_last_words(zero, &self.context.job.folder)).collect()

@@ -82,7 +82,7 @@ impl Timeline {
         for (index, event) in plan.timeline.iter().enumerate() {
             let at = event.at.unwrap_or(Duration::ZERO);
             match &event.action {
-                Action::Run(_) if plan.starts_before_zero(index) => {}
+                Action::Run(_) if plan.starts_before_zero(index) || plan.starts_on_restart_only(index) => {}
                 Action::Run(_) => items.push((at, Item::Start(index))),
                 Action::Set { .. } | Action::Partition { .. } => items.push((at, Item::Change(index))),
                 Action::Down { duration, .. } => {

@@ -10,7 +10,7 @@ use crate::session::stage::Stage;
 use netloom_control::{ClientId, NodeState};
 use netloom_host::node::NodeError;
 use netloom_judge::{ExitCode, RunError};
-use netloom_lab::{Disturbance, Keep, Plan};
+use netloom_lab::{Disturbance, Keep, OnRestart, Plan};
 use netloom_units::{Duration, Instant};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -184,13 +184,18 @@ impl Programs {
         described.setup || described.service
     }
 
-    /// What starts with a node: what makes it ready, and the services that had begun.
+    /// What starts with a node: what makes it ready, and the services that had begun, unless they say otherwise.
     pub(super) fn those_of_node(&self, context: &Context<'_>, node: usize) -> Vec<usize> {
         let is_meant = |number: &usize| {
             let command = &self.commands[*number];
+            let is_due = match command.described.on_restart {
+                OnRestart::Also => command.started.is_some(),
+                OnRestart::Only => true,
+                OnRestart::Never => false,
+            };
             command.described.node == node
                 && self.starts_with_node(*number)
-                && command.started.is_some()
+                && is_due
                 && command.belongs_to(context.job.mode, &context.job.plan)
         };
         (0..self.commands.len()).filter(is_meant).collect()
