@@ -41,6 +41,8 @@ struct Origin {
     seed: u64,
     #[serde(default)]
     is_systematic: bool,
+    #[serde(default)]
+    varies_seed: bool,
 }
 
 /// The way of a hunt, by which it differs from others of the same lab file.
@@ -50,6 +52,8 @@ pub struct Search {
     pub seed: u64,
     /// Whether they are not drawn, but tried one by one.
     pub is_systematic: bool,
+    /// Whether each run has another seed of the lab, too.
+    pub varies_seed: bool,
 }
 
 /// A run that has ended, as `runs.jsonl` has it.
@@ -114,6 +118,7 @@ impl HuntFolder {
             lab_file: target.lab_file.canonicalize().unwrap_or_else(|_| target.lab_file.clone()),
             seed: search.seed,
             is_systematic: search.is_systematic,
+            varies_seed: search.varies_seed,
         };
         let (place, kept) = (path.join("origin.json"), path.join("lab.yaml"));
         if has_hunt {
@@ -239,9 +244,14 @@ fn compare(place: &Path, kept: &Path, wanted: &Origin, target: &Target) -> Resul
     if found.seed != wanted.seed {
         differs.push(format!("the seed, which is {} there", found.seed));
     }
-    if found.is_systematic != wanted.is_systematic {
-        differs
-            .push(format!("--systematic, which {} given there", if found.is_systematic { "was" } else { "was not" }));
+    let options = [
+        ("--systematic", found.is_systematic, wanted.is_systematic),
+        ("--vary-seed", found.varies_seed, wanted.varies_seed),
+    ];
+    for (option, was_given, is_given) in options {
+        if was_given != is_given {
+            differs.push(format!("{option}, which {} given there", if was_given { "was" } else { "was not" }));
+        }
     }
     if read(kept)? != target.text() {
         differs.push("the lab file".into());
@@ -273,7 +283,7 @@ mod tests {
     }
 
     fn search(seed: u64) -> Search {
-        Search { seed, is_systematic: false }
+        Search { seed, is_systematic: false, varies_seed: false }
     }
 
     #[test]

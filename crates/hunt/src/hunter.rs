@@ -45,6 +45,10 @@ pub struct How<'a> {
     pub runs: u64,
     /// Whether all faults are tried one by one, at all instants at which something happens, and not drawn.
     pub is_systematic: bool,
+    /// Whether each run has another seed of the lab, too.
+    pub varies_seed: bool,
+    /// The number of findings with which the hunt ends; none if it goes on.
+    pub findings: Option<usize>,
     /// For how long runs are begun, in wall time.
     pub lasts: Option<Duration>,
     /// How many runs shrinking a finding may take.
@@ -267,8 +271,12 @@ impl<'a> Hunter<'a> {
         let last = self.total();
         loop {
             self.work_off()?;
+            if self.has_enough() && self.batch.pool.running() == 0 {
+                return Ok(());
+            }
             let is_time = self.how.lasts.is_none_or(|lasts| self.begun.elapsed() < lasts);
-            while self.pending.is_empty() && is_time && self.batch.pool.has_room() && next <= last {
+            while self.pending.is_empty() && !self.has_enough() && is_time && self.batch.pool.has_room() && next <= last
+            {
                 if !self.ended.contains(&next) {
                     self.begin(next)?;
                 }
@@ -281,6 +289,11 @@ impl<'a> Hunter<'a> {
                 self.end(done)?;
             }
         }
+    }
+
+    /// Returns whether the hunt has as many findings as are wanted.
+    fn has_enough(&self) -> bool {
+        self.how.findings.is_some_and(|most| self.findings.len() >= most)
     }
 
     /// Returns the number of runs that are wanted.
@@ -304,9 +317,10 @@ impl<'a> Hunter<'a> {
     }
 
     /// Returns the lab that a run plays. Where no faults are drawn, runs differ in their seeds: they are controls, and show what the lab does by
-    /// itself.
+    /// itself. On request they differ in both.
     fn target_of(&self, run: u64) -> Result<Arc<Target>, HuntError> {
-        if run == 0 || !self.target.ground.kinds().is_empty() {
+        let is_control = self.target.ground.kinds().is_empty();
+        if run == 0 || !(is_control || self.how.varies_seed) {
             return Ok(Arc::clone(self.target));
         }
         let seed = Seed::new(self.how.seed).derive(&format!("control run {run}"));
@@ -404,6 +418,7 @@ impl<'a> Hunter<'a> {
     /// Makes findings of the failures that are none yet, once no run goes on.
     fn work_off(&mut self) -> Result<(), Halt> {
         while self.batch.pool.running() == 0
+            && !self.has_enough()
             && let Some((failure, run, choices)) = self.pending.pop_front()
         {
             if !self.findings.iter().any(|finding| finding.failure == failure) {
@@ -446,7 +461,8 @@ impl<'a> Hunter<'a> {
     fn summary(&self) -> Result<Summary, HuntError> {
         let runs = self.ended.len() as u64;
         Ok(Summary {
-            complete: self.pending.is_empty() && (runs >= self.total() || self.how.lasts.is_some()),
+            complete: self.has_enough()
+                || self.pending.is_empty() && (runs >= self.total() || self.how.lasts.is_some()),
             interrupted: false,
             runs,
             errors: self.errors.clone(),

@@ -58,6 +58,12 @@ pub(crate) struct HuntArgs {
     /// Try each fault alone at each instant at which something happens, then all pairs of them, instead of drawing faults
     #[arg(long)]
     pub(crate) systematic: bool,
+    /// Give each run another seed of the lab as well: programs and links draw other random numbers
+    #[arg(long)]
+    pub(crate) vary_seed: bool,
+    /// End with so many findings
+    #[arg(long, value_name = "N")]
+    pub(crate) findings: Option<NonZeroUsize>,
     /// Go on with the hunt in the folder
     #[arg(long)]
     pub(crate) resume: bool,

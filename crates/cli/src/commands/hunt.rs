@@ -47,7 +47,7 @@ pub(super) fn hunt(args: &HuntArgs) -> Outcome {
     let regress = earlier(args)?;
     let default = || Path::new("hunts").join(&target.lab.plan.name);
     let path = args.out.clone().unwrap_or_else(default);
-    let search = Search { seed: args.seed, is_systematic: args.systematic };
+    let search = Search { seed: args.seed, is_systematic: args.systematic, varies_seed: args.vary_seed };
     let mut folder = HuntFolder::open(&path, &target, search, args.resume)?;
     let program = std::env::current_exe();
     let program = program.map_err(|error| Failure::new(ExitCode::Machine, format!("finding this program: {error}")))?;
@@ -65,6 +65,8 @@ pub(super) fn hunt(args: &HuntArgs) -> Outcome {
         seed: args.seed,
         runs: asked.unwrap_or(usual),
         is_systematic: args.systematic,
+        varies_seed: args.vary_seed,
+        findings: args.findings.map(std::num::NonZeroUsize::get),
         lasts,
         shrink_runs: args.shrink_runs,
         moment: args.moment,
