@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-build test-deps test-fast test-quiet test-all fmt fmt-check tidy lint doc oldest unit unit-rest manual tutorial gallery docs-site packaging machines python python-still web-running python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick papers papers-quick soak fuzz asan miri clean web web-keep web-check release
+.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-build test-deps test-fast test-quiet test-all fmt fmt-check tidy lint doc oldest unit unit-rest manual tutorial gallery docs-site packaging machines python python-still web-running python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick hunt-bugs hunt-minimal papers papers-quick soak fuzz asan miri clean web web-keep web-check release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -194,6 +194,16 @@ bench-peers: kernel ## virtual time beside Shadow and ns-3, where they are insta
 bench-docs: deps ## measure everything in docs/performance.md and write it there; 20 minutes on a quiet machine
 	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench
 	$(dir $(DIST))netloom-bench goals growth --write-docs
+
+hunt-bugs: kernel ## hunt all known bugs of docs/hunt.md again, and write its tables; needs Go and pip, hours
+	scripts/install-deps services
+	scripts/hunt-bugs play
+	scripts/hunt-bugs controls
+	scripts/hunt-bugs table
+
+hunt-minimal: kernel ## play the minimal labs of the known bugs in docs/hunt.md, with the bug and without; needs Go and pip, some minutes
+	scripts/install-deps services
+	scripts/hunt-bugs minimal
 
 bench-quick: deps ## few and short measurements, three minutes: do the benchmarks work?
 	$(CARGO) build --profile dist --locked --bin netloom --bin netloom-bench

@@ -1,18 +1,28 @@
 #!/usr/bin/env python3
-"""Writes and reads one key of an etcd cluster through each of its members, and keeps the history.
+"""Writes and reads an etcd cluster through each of its members, and keeps the history: of one key, or of a set, in which each element is a key.
 
-clients.py SECONDS FILE e1 e2 e3
+clients.py register|set SECONDS FILE e1 e2 e3
 """
 
 import base64
 import http.client
 import itertools
 import json
+import random
 import sys
 import threading
 import time
 
-PATIENCE, PAUSE, KEY = 3.0, 0.1, base64.b64encode(b"x").decode()
+# etcd commits its backend every 100 ms: pauses that are never the same do not fall in step with that.
+PATIENCE, PAUSES = 3.0, (0.02, 0.15)
+
+
+def coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def decoded(text: str) -> str:
+    return base64.b64decode(text).decode()
 
 
 class History:
@@ -36,35 +46,46 @@ def post(connection: http.client.HTTPConnection, path: str, body: dict) -> dict:
     return json.loads(text)
 
 
+def call(connection: http.client.HTTPConnection, f: str, value: int | None) -> int | list[int] | None:
+    """Does an operation, and returns what it has read."""
+    if f == "write":
+        post(connection, "/v3/kv/put", {"key": coded("x"), "value": coded(str(value))})
+        return value
+    if f == "add":
+        post(connection, "/v3/kv/put", {"key": coded(f"n{value}"), "value": ""})
+        return value
+    # A read of the register, or of all keys from "n" up to "o".
+    everything = {"key": coded("n"), "range_end": coded("o"), "keys_only": True}
+    found = post(connection, "/v3/kv/range", {"key": coded("x")} if f == "read" else everything).get("kvs", [])
+    if f == "read":
+        return int(decoded(found[0]["value"])) if found else None
+    return [int(decoded(own["key"])[1:]) for own in found]
+
+
 def work(f: str, member: str, until: float, history: History, values: "itertools.count[int]") -> None:
     connection = http.client.HTTPConnection(member, 2379, timeout=PATIENCE)
+    # In histories of sets, the function that reads all is called "read" as well.
+    name = "read" if f == "read all" else f
     for number in itertools.count():
         if time.monotonic() >= until:
             return
-        process = f"{f}-{member}-{number}"
+        process = f"{name}-{member}-{number}"
+        value = next(values) if f in ("write", "add") else None
         try:
-            if f == "write":
-                value = next(values)
-                history.add(process, "invoke", f="write", value=value)
-                post(connection, "/v3/kv/put", {"key": KEY, "value": base64.b64encode(str(value).encode()).decode()})
-                history.add(process, "ok", f="write", value=value)
-            else:
-                history.add(process, "invoke", f="read")
-                found = post(connection, "/v3/kv/range", {"key": KEY}).get("kvs")
-                value = int(base64.b64decode(found[0]["value"])) if found else None
-                history.add(process, "ok", f="read", value=value)
+            history.add(process, "invoke", f=name, value=value)
+            history.add(process, "ok", f=name, value=call(connection, f, value))
         except (OSError, http.client.HTTPException) as error:
-            history.add(process, "info", f=f, error=repr(error))
+            history.add(process, "info", f=name, value=value, error=repr(error))
             # What still comes over this connection is no answer to the next question.
             connection.close()
-        time.sleep(PAUSE)
+        time.sleep(random.uniform(*PAUSES))
 
 
-def main(seconds: str, path: str, members: list[str]) -> None:
+def main(model: str, seconds: str, path: str, members: list[str]) -> None:
     history, values, until = History(path), itertools.count(1), time.monotonic() + float(seconds)
     threads = [
         threading.Thread(target=work, args=(f, member, until, history, values))
-        for f in ("write", "read")
+        for f in (("write", "read") if model == "register" else ("add", "read all"))
         for member in members
     ]
     for thread in threads:
@@ -74,4 +95,4 @@ def main(seconds: str, path: str, members: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:])

@@ -99,8 +99,11 @@ def main(servers: list[str]) -> None:
         answer = client.ask(f"$JS.API.STREAM.INFO.{STREAM}", b"")
         if answer is None:
             missing = "nobody answers"
-        elif "error" in answer:
+        elif "error" in answer and answer["error"].get("code") == 404:
             missing = f"the stream: {answer['error'].get('description')}"
+        elif "error" in answer:
+            # Without a leader a server knows nothing of the stream: that says nothing about what is lost.
+            missing = f"no answer: {answer['error'].get('description')}"
         else:
             there = answer["state"]["messages"]
             if there >= acknowledged:
