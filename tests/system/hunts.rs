@@ -7,6 +7,8 @@ use std::path::Path;
 
 const PROGRAM: &str = include_str!("../../examples/hunt/replicas.py");
 const LAB: &str = include_str!("../../examples/hunt/replicas.yaml");
+/// The place where Debian has it.
+const NATS_SERVER: &str = "/usr/sbin/nats-server";
 
 fn fixture() -> Fixture {
     let fixture = Fixture::with_kernel(User::Own);
@@ -219,6 +221,29 @@ fn crashes_lose_what_libraries_have_not_flushed() {
         }
     }
     fixture.assert_nothing_is_left("libraries-h00");
+}
+
+/// The minimal lab of a known finding in the version that Debian has: nats-server acknowledges what it flushes two minutes later
+/// (https://github.com/nats-io/nats-server/issues/7564). Reboots at the same instant, which lose nothing that was written, do no harm.
+#[test]
+fn a_crash_of_all_servers_of_nats_loses_a_stream_that_was_not_flushed() {
+    if !Path::new(NATS_SERVER).exists() {
+        return not_run("the minimal lab of nats-server, which is not installed");
+    }
+    let fixture = Fixture::with_kernel(User::Own);
+    fs::create_dir(fixture.work().join("nats")).unwrap();
+    let server = include_str!("../../examples/hunt/nats/server.sh");
+    fixture.write("nats/server.sh", &server.replace("$NATS_SERVER", NATS_SERVER));
+    fixture.write("nats/client.py", include_str!("../../examples/hunt/nats/client.py"));
+    let lab = include_str!("../../examples/hunt/nats-crash.yaml");
+    let crash = "{at: 10 s, crash: [n1, n2, n3], keep: flushed, for: 100 ms}";
+    let reboot = "{at: 10 s, reboot: [n1, n2, n3]}";
+    for (name, fault, message) in
+        [("crash", crash, Some("missing: the stream: stream not found")), ("reboot", reboot, None)]
+    {
+        play_minimal(&fixture, name, &minimal(lab, &[fault], &[]), message);
+    }
+    fixture.assert_nothing_is_left("nats-crash-h00");
 }
 
 #[test]
