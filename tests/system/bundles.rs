@@ -165,3 +165,110 @@ fn a_full_disk_ends_runs_and_sweeps_cleanly() {
     fixture.assert_nothing_is_left("full");
     assert!(!Path::new("/tmp/full").exists());
 }
+
+/// A lab whose programs read much: libraries, modules, scripts, lists of folders, and files that are not to be given away.
+const READERS: &str = "
+name: readers
+clock: virtual
+nodes: {a: {files: {/srv/hello: hello.txt}}, b: {}, r: {kind: transit}}
+links: {l: {ends: [a, r], delay: 5 ms, forward: {loss: 20 %}}, m: {ends: [r, b], rate: 10 Mbit/s}}
+capture: [l]
+timeline:
+  - {on: a, run: 'ping -c 10 -i 0.1 b', as: ping, may_fail: true}
+  - {on: b, run: 'python3 tool.py', as: python}
+  - {on: a, run: 'cat /srv/hello /etc/hosts /etc/passwd; pwd; ls /usr/bin | LC_ALL=C sort | md5sum; head -c 8 /dev/urandom | od -x', as: shell}
+";
+
+/// Reads modules and a list of folders, and tells where it is.
+const TOOL: &str = "
+import email.message, json, os, random, socket, sys, time
+print(json.dumps([sys.version, os.getcwd(), sorted(os.listdir('/etc'))[:5], random.random(), time.time(), socket.gethostbyname('a')]))
+";
+
+/// Runs netloom where the machine's root has nothing of it but what the dynamic linker loads for netloom and for the kernel of kernel nodes: no
+/// programs, no modules, nothing else below `/usr` and `/etc`.
+fn elsewhere(fixture: &Fixture, arguments: &str) -> crate::fixture::Finished {
+    let script = format!(
+        "set -e
+         bare={root}/bare; mkdir -p $bare; mount --bind $bare $bare
+         for folder in proc sys dev tmp etc run var old {root}; do mkdir -p $bare/$folder; done
+         for folder in /proc /sys /dev; do mount --rbind $folder $bare$folder; done
+         mount --bind {root} $bare{root}
+         : > $bare/etc/hosts; : > $bare/etc/resolv.conf
+         libraries() {{ ldd $* | grep -o '/[^ :]*[.]so[^ ]*' | sort -u; }}
+         for library in $(libraries {root}/netloom {root}/linux); do
+             mkdir -p $bare$(dirname $library); cp -L $library $bare$library
+         done
+         umount=$(command -v umount)
+         path=$(for library in $(libraries $umount); do printf /old%s: $(dirname $library); done)
+         cd $bare; pivot_root . old; LD_LIBRARY_PATH=$path /old$umount -l /old; cd /
+         exec {root}/netloom {arguments}",
+        root = fixture.path().display(),
+    );
+    fixture.run("unshare", &["--mount", "sh", "-c", &script])
+}
+
+#[test]
+fn a_bundle_with_its_root_needs_no_programs() {
+    for user in User::some() {
+        let fixture = Fixture::with_kernel(user);
+        for (name, text) in [("readers.yaml", READERS), ("hello.txt", "hello\n"), ("tool.py", TOOL)] {
+            fixture.write(name, text);
+        }
+        fixture.netloom(&["run", "readers.yaml", "-q", "--seed", "5"]).expect_code(0);
+        let recorded = fixture.json("readers", "machine-files.json");
+        let has = |key: &str, name: &str| recorded[key].as_array().unwrap().iter().any(|found| found == name);
+        let tool = fixture.work().join("tool.py");
+        assert!(has("listed", "/usr/bin") && has("looked_at", tool.to_str().unwrap()), "{recorded}");
+        fixture.netloom(&["bundle", "results/readers/latest", "-o", "with.tar.zst", "--with-root"]).expect_code(0);
+        bundle_of(&fixture, "results/readers/latest", "without.tar.zst");
+        fixture.netloom(&["bundle", "--verify", "with.tar.zst"]).expect_code(0);
+        // Nothing of it is needed any more.
+        for name in ["hello.txt", "tool.py"] {
+            fs::remove_file(fixture.work().join(name)).unwrap();
+        }
+        let here = fixture.netloom(&["rerun", "with.tar.zst"]).expect_code(0);
+        assert!(here.stdout.contains("the same, byte for byte"), "{here:#?}");
+        assert!(!here.stderr.contains("not as it was then"), "{here:#?}");
+        let again = ["bundle", "reruns/readers/latest", "-o", "again.tar.zst", "--with-root"];
+        let again = fixture.netloom(&again).expect_code(2);
+        assert!(again.stderr.contains("it ran with another root"), "{again:#?}");
+        if is_root() && user == User::Own {
+            repeats_elsewhere(&fixture);
+        } else {
+            not_run("a rerun on a machine without programs, for which root changes the root");
+        }
+        fixture.assert_nothing_is_left("readers");
+    }
+}
+
+fn repeats_elsewhere(fixture: &Fixture) {
+    let rerun = |name: &str| {
+        let work = fixture.work();
+        elsewhere(fixture, &format!("rerun {0}/{name}.tar.zst -o {0}/{name}", work.display()))
+    };
+    let there = rerun("with").expect_code(0);
+    assert!(there.stdout.contains("the same, byte for byte"), "{there:#?}");
+    assert!(!there.stderr.contains("program ping"), "{there:#?}");
+    let lacking = rerun("without").expect_code(4);
+    assert!(lacking.stderr.contains("program `ping` is not on this machine"), "{lacking:#?}");
+}
+
+#[test]
+fn only_what_kernel_nodes_read_is_known() {
+    let fixture = Fixture::new(User::Own);
+    fixture.write("pair.yaml", &PAIR.replace("../hello.txt", "hello.txt"));
+    fixture.write("hello.txt", "hello\n");
+    fixture.netloom(&["run", "pair.yaml", "-q"]).expect_code(0);
+    let refused = fixture.netloom(&["bundle", "results/pair/latest", "-o", "x.tar.zst", "--with-root"]).expect_code(2);
+    assert!(refused.stderr.contains("nothing says which files were read"), "{refused:#?}");
+    assert!(
+        fs::read_dir(fixture.work())
+            .unwrap()
+            .flatten()
+            .all(|entry| !entry.file_name().to_string_lossy().contains("bundle"))
+    );
+    let refused = fixture.netloom(&["run", "pair.yaml", "-q", "--root", "/usr"]).expect_code(4);
+    assert!(refused.stderr.contains("only kernel nodes see another root, and node a is none"), "{refused:#?}");
+    fixture.assert_nothing_is_left("pair");
+}

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Files that tell when and how a run was made, not what happened in it.
-const ABOUT_THE_RUN: [&str; 4] = ["provenance.json", "report.json", "report.html", "summary.txt"];
+const ABOUT_THE_RUN: [&str; 5] = ["provenance.json", "report.json", "report.html", "summary.txt", "machine-files.json"];
 /// One stream over a plain veth pair on the machine for which the limits are stated. A slower machine may take as many times
 /// as long as its stream is slower.
 const PLAIN_GBIT: f64 = 9.0;

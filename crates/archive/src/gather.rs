@@ -2,11 +2,13 @@
 
 use crate::ArchiveError;
 use crate::manifest::{FileEntry, Kind, LeftOut, Manifest, check_path};
+use crate::root::{self, ROOT};
 use netloom_image::{Digest, Hashing};
 use serde::Deserialize;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// The link to the newest of a lab's results, which tells nothing of them.
 const LATEST: &str = "latest";
@@ -17,22 +19,56 @@ const LOCK: &str = "lock";
 pub(crate) struct Gathered {
     pub(crate) manifest: Manifest,
     pub(crate) folder: PathBuf,
+    /// The folder in which the root is, if it is to be packed, too.
+    root: Option<TempDir>,
     /// As long as this is there, no sweep goes on in the folder.
     _lock: Option<File>,
 }
 
-/// Finds out what is in the folder `results`, and reads all of it.
+impl Gathered {
+    /// Where a file of the manifest is.
+    pub(crate) fn place(&self, file: &FileEntry) -> PathBuf {
+        let of_root = self.root.as_ref().filter(|_| Path::new(&file.path).starts_with(ROOT));
+        of_root.map_or(self.folder.as_path(), TempDir::path).join(&file.path)
+    }
+}
+
+/// Finds out what is in the folder `results`, and reads all of it. `root`: the folder in which the root of the run is put together; none if that
+/// is not wanted.
 ///
 /// # Errors
-/// If it is no folder of results, is still being written, or cannot be read.
-pub(crate) fn gather(results: &Path) -> Result<Gathered, ArchiveError> {
+/// If it is no folder of results, is still being written, or cannot be read; if its root is not known.
+pub(crate) fn gather(results: &Path, root: Option<TempDir>) -> Result<Gathered, ArchiveError> {
     let (mut manifest, folder, lock) = open(results)?;
-    let mut waiting = vec![folder.clone()];
+    if let Some(root) = &root {
+        manifest.left_out.extend(of_root(&manifest, &folder, root.path())?);
+        add_all(&mut manifest, root.path())?;
+    }
+    add_all(&mut manifest, &folder)?;
+    manifest.files.sort_by(|one, other| one.path.cmp(&other.path));
+    manifest.left_out.sort();
+    Ok(Gathered { manifest, folder, root, _lock: lock })
+}
+
+/// Puts the root of a run together.
+fn of_root(manifest: &Manifest, folder: &Path, target: &Path) -> Result<Vec<LeftOut>, ArchiveError> {
+    let unsuitable = |why: &str| ArchiveError::Unsuitable(format!("{}: --with-root: {why}", folder.display()));
+    match manifest.kind {
+        Kind::Simulation => Err(unsuitable("a simulation reads no files of the machine")),
+        Kind::Sweep => Err(unsuitable("each run of a sweep has its own: make bundles of its runs")),
+        Kind::Run | Kind::Up if folder.join(ROOT).exists() => Err(unsuitable("it has its root already")),
+        Kind::Run | Kind::Up => root::write(folder, target),
+    }
+}
+
+/// Adds what is in a folder.
+fn add_all(manifest: &mut Manifest, folder: &Path) -> Result<(), ArchiveError> {
+    let mut waiting = vec![folder.to_owned()];
     while let Some(next) = waiting.pop() {
         for entry in fs::read_dir(&next).map_err(ArchiveError::file(&next))? {
             let entry = entry.map_err(ArchiveError::file(&next))?;
             let path = entry.path();
-            let inside = path.strip_prefix(&folder).unwrap_or(&path);
+            let inside = path.strip_prefix(folder).unwrap_or(&path);
             let about = entry.file_type().map_err(ArchiveError::file(&path))?;
             let why = match inside.to_str() {
                 _ if about.is_dir() => {
@@ -53,9 +89,7 @@ pub(crate) fn gather(results: &Path) -> Result<Gathered, ArchiveError> {
             manifest.left_out.push(LeftOut { path: inside.to_string_lossy().into_owned(), why: why.to_owned() });
         }
     }
-    manifest.files.sort_by(|one, other| one.path.cmp(&other.path));
-    manifest.left_out.sort();
-    Ok(Gathered { manifest, folder, _lock: lock })
+    Ok(())
 }
 
 /// As much of `provenance.json` and `origin.json` as is needed.

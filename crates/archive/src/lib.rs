@@ -6,7 +6,8 @@
 //!
 //! A bundle is read as layers of images are: the crate `image` has the reader of tar streams that bounds what a
 //! stranger's header takes, the decompression, digests and limits. The [`Manifest`] names every file that may follow.
-//! A bundle holds no time, owner or name of a folder that is not part of the results.
+//! A bundle holds no time, owner or name of a folder that is not part of the results; with the files that a run read of its machine (`root`) it
+//! holds those of these files, too.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@ mod manifest;
 mod pack;
 mod read;
 mod rerun;
+mod root;
 mod unpack;
 
 #[cfg(test)]

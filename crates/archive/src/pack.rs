@@ -40,11 +40,12 @@ pub fn file_name(lab: &str, folder: &Path) -> PathBuf {
 }
 
 /// Packs the results at `results` into a new file: `bundle`, or one in this folder that is named after them. Whoever looks finds
-/// no such file, or the whole of it.
+/// no such file, or the whole of it. `with_root`: with the files of this machine that the run read.
 ///
 /// # Errors
-/// If the results are still being written or cannot be read, if the file is there already, or cannot be written.
-pub fn pack(results: &Path, bundle: Option<&Path>) -> Result<Packed, ArchiveError> {
+/// If the results are still being written or cannot be read, if the file is there already, or cannot be written; if what the run read is not
+/// known, or has changed.
+pub fn pack(results: &Path, bundle: Option<&Path>, with_root: bool) -> Result<Packed, ArchiveError> {
     let is_there = |path: &Path| {
         ArchiveError::Unsuitable(format!(
             "{} is there already: remove it, or name another file with -o",
@@ -54,7 +55,12 @@ pub fn pack(results: &Path, bundle: Option<&Path>) -> Result<Packed, ArchiveErro
     if let Some(there) = bundle.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(is_there(there));
     }
-    let gathered = gather(results)?;
+    // Beside the bundle, where there has to be room for it.
+    let beside =
+        bundle.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let hidden =
+        || tempfile::Builder::new().prefix(".bundle-root-").tempdir_in(beside).map_err(ArchiveError::file(beside));
+    let gathered = gather(results, with_root.then(hidden).transpose()?)?;
     let bundle = bundle.map_or_else(|| file_name(&gathered.manifest.lab, &gathered.folder), Path::to_owned);
     let folder = bundle.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if bundle.symlink_metadata().is_ok() {
@@ -100,7 +106,7 @@ fn append(
     entry: &FileEntry,
     bundle: &Path,
 ) -> Result<(), ArchiveError> {
-    let path = gathered.folder.join(&entry.path);
+    let path = gathered.place(entry);
     let file = netloom_regular::open(&path).map_err(ArchiveError::file(&path))?;
     let mut contents = Hashing::new(file.take(entry.bytes));
     let written = archive.append_data(&mut header(entry.bytes), gathered.manifest.place(entry), &mut contents);

@@ -8,8 +8,8 @@
 use crate::compare::{Change, changes_beforehand, document};
 use crate::gather::open;
 use crate::manifest::check_path;
-use crate::{ArchiveError, Kind, unpack};
-use netloom_image::Hashing;
+use crate::{ArchiveError, Kind, root, unpack};
+use netloom_image::{Hashing, Image};
 use netloom_results::NamedFile;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -41,7 +41,16 @@ pub struct Ready {
     lab_file: PathBuf,
     /// Files with absolute paths that are not what they were.
     pub changes: Vec<Change>,
+    /// The root that the run had, and where programs start in it.
+    root: Option<(Image, PathBuf)>,
     _home: TempDir,
+}
+
+impl Ready {
+    /// Whether programs and their files come with the results.
+    pub fn has_root(&self) -> bool {
+        self.root.is_some()
+    }
 }
 
 impl Then {
@@ -103,7 +112,8 @@ impl Then {
         let lab_file = folder.join(self.lab_file_name());
         let text = self.folder.join("lab.yaml");
         netloom_regular::copy(&text, &lab_file).map_err(ArchiveError::file(&text))?;
-        Ok(Ready { lab_file, changes, _home: home })
+        let root = if self.kind == Kind::Run { root::open(&self.folder, home.path())? } else { None };
+        Ok(Ready { lab_file, changes, root, _home: home })
     }
 
     /// What the lab file was called, if that is the name of one: a lab without a name of its own has the file's.
@@ -181,6 +191,10 @@ impl Then {
         }
         if let Some(shards) = number("shards") {
             add("--shards", shards.into());
+        }
+        if let Some((image, start)) = &ready.root {
+            add("--root", image.folder.clone().into());
+            add("--start-folder", start.into());
         }
         Ok(arguments)
     }

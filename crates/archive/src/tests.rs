@@ -28,7 +28,7 @@ fn results(root: &Path) -> PathBuf {
 
 fn packed(root: &TempDir) -> PathBuf {
     let bundle = root.path().join("pair.tar.zst");
-    pack(&results(root.path()), Some(&bundle)).unwrap();
+    pack(&results(root.path()), Some(&bundle), false).unwrap();
     bundle
 }
 
@@ -62,11 +62,11 @@ fn the_same_files_are_the_same_bundle_and_come_out_again() {
     assert_eq!(contents(&target), contents(&roots[0].path().join(RUN)));
     // Packed again, it is the same again.
     let again = roots[0].path().join("again.tar.zst");
-    pack(&target, Some(&again)).unwrap();
+    pack(&target, Some(&again), false).unwrap();
     assert!(fs::read(&one).unwrap() == fs::read(&again).unwrap(), "the same bytes");
     let there = unpack(&one, &target).unwrap_err();
     assert!(there.to_string().contains("is there already"), "{there}");
-    let over = pack(&target, Some(&again)).unwrap_err();
+    let over = pack(&target, Some(&again), false).unwrap_err();
     assert!(over.to_string().contains("is there already"), "{over}");
 }
 
@@ -78,7 +78,7 @@ fn what_is_no_file_is_left_out_and_said() {
     std::os::unix::fs::symlink(RUN, folder.join("latest")).unwrap();
     std::os::unix::net::UnixListener::bind(folder.join("socket")).unwrap();
     let bundle = root.path().join("pair.tar.zst");
-    let manifest = pack(&folder, Some(&bundle)).unwrap().manifest;
+    let manifest = pack(&folder, Some(&bundle), false).unwrap().manifest;
     let left: Vec<_> = manifest.left_out.iter().map(|left| (left.path.as_str(), left.why.as_str())).collect();
     assert_eq!(left, [("link", "a link"), ("socket", "neither a file nor a folder")]);
     assert_eq!(manifest.files.len(), 5);
@@ -87,7 +87,7 @@ fn what_is_no_file_is_left_out_and_said() {
 #[test]
 fn what_goes_on_or_is_none_is_refused() {
     let root = tempfile::tempdir().unwrap();
-    let why = |path: &Path| pack(path, Some(&root.path().join("x"))).unwrap_err().to_string();
+    let why = |path: &Path| pack(path, Some(&root.path().join("x")), false).unwrap_err().to_string();
     assert!(why(root.path()).contains("neither provenance.json nor origin.json"));
     assert!(why(&root.path().join("nowhere")).contains("No such file"));
     let folder = results(root.path());
@@ -249,7 +249,7 @@ fn fuzz_bundles() {
         fs::write(folder.join(name), name.repeat(500)).unwrap();
     }
     let bundle = root.path().join("pair.tar.zst");
-    pack(&folder, Some(&bundle)).unwrap();
+    pack(&folder, Some(&bundle), false).unwrap();
     let good = fs::read(&bundle).unwrap();
     let damages = prop::collection::vec((0..good.len(), any::<u8>()), 1..4);
     proptest!(ProptestConfig::with_cases(150), |(damages in damages, cut in prop::option::of(0..good.len()))| {

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * Files of a kernel whose process has no mount namespace, since the machine refuses namespaces.
+ * The names of files that a kernel gives to the C library: where they lead, and which there were.
  *
- * Elsewhere the lab makes mounts for it: all file systems are read-only but for one folder, and a few names lead to other files
- * (crates/host/src/sealed.rs). Here the same follows from the names that the kernel gives to the C library: NETLOOM_PLACES has pairs of names, each on
- * a line, of what is to be found and where it is; everything in `/sys` is in the folder `sys` of the kernel's own folder, in which the process
- * starts. What lies elsewhere can be read, and changes of it fail as on a read-only file system. The kernel's memory is a file without a name, since the own
- * folder may be on a disk.
+ * Without a mount namespace, since the machine refuses namespaces: elsewhere the lab makes mounts for a kernel, so that all file systems are
+ * read-only but for one folder, and a few names lead to other files (crates/host/src/sealed.rs). Here the same follows from names: NETLOOM_PLACES has
+ * pairs of them, each on a line, of what is to be found and where it is; everything in `/sys` is in the folder `sys` of the kernel's own folder, in
+ * which the process starts. What lies elsewhere can be read, and changes of it fail as on a read-only file system. The kernel's memory is a file without
+ * a name, since the own folder may be on a disk.
+ *
+ * With another root, whether there are namespaces or not: NETLOOM_ROOT has a folder, in which the kernel finds the machine's files, and behind it
+ * such pairs, of what is found elsewhere.
+ *
+ * With a record: NETLOOM_READ is the descriptor of a file that takes each name that led to something, behind `r`, or `d` if a folder was listed, and
+ * before a zero. Writing it down takes no time of the lab.
  *
  * A kernel calls these functions one at a time: its programs' calls are its own, and its helpers open no files.
  */
@@ -27,105 +33,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define LONGEST 4096
-#define MOST_PLACES 16
-#define OWN_PLACE "/sys"
-
-static struct place {
-	const char *from, *to;
-	size_t length;
-} places[MOST_PLACES];
-static unsigned place_count;
-static bool active;
-/* The kernel's own folder, which is also its working folder. */
-static char own[LONGEST];
-static size_t own_length;
-
-void places_move(const char *folder)
-{
-	size_t length = strlen(folder);
-
-	if (!active || length >= sizeof(own))
-		return;
-	memcpy(own, folder, length + 1);
-	own_length = length;
-}
-
-bool places_active(void)
-{
-	return active;
-}
-
-bool places_read(const char *pairs, const char *folder)
-{
-	/* The environment stays as it is: a kernel may start itself anew with it. */
-	static char copy[4 * LONGEST];
-	char *text = copy;
-
-	if (!folder || strlen(pairs) >= sizeof(copy))
-		return false;
-	strcpy(copy, pairs);
-	while (*text) {
-		char *to = strchr(text, '\n'), *end = to ? strchr(to + 1, '\n') : NULL;
-
-		if (!end || place_count == MOST_PLACES)
-			return false;
-		*to++ = *end = 0;
-		places[place_count++] = (struct place){ text, to, strlen(text) };
-		text = end + 1;
-	}
-	active = true;
-	places_move(folder);
-	return true;
-}
-
-/* Whether a name is that of a folder, or of what is in it. */
-static bool is_below(const char *path, const char *folder, size_t length)
-{
-	return length && !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
-}
-
-static const char *joined(char *buffer, const char *first, const char *rest)
-{
-	size_t length = strlen(first), more = strlen(rest);
-
-	if (length + more >= LONGEST)
-		return NULL;
-	memcpy(buffer, first, length);
-	memcpy(buffer + length, rest, more + 1);
-	return buffer;
-}
-
-/* Where a file is; in a buffer, if it is not where its name says. */
-static const char *found(const char *path, char *buffer)
-{
-	const char *to;
-
-	if (!active || !path || *path != '/')
-		return path;
-	while (path[1] == '/')
-		path++;
-	for (unsigned i = 0; i < place_count; i++)
-		if (is_below(path, places[i].from, places[i].length)) {
-			to = joined(buffer, places[i].to, path + places[i].length);
-			return to ? to : path;
-		}
-	if (!is_below(path, OWN_PLACE, strlen(OWN_PLACE)))
-		return path;
-	/* From the own folder: names of sockets have to be short. */
-	to = joined(buffer, "." OWN_PLACE, path + strlen(OWN_PLACE));
-	return to ? to : path;
-}
-
-/* Whether a file that was found may be changed. */
-static bool is_own(const char *path)
-{
-	return !active || (path && (*path != '/' || is_below(path, own, own_length)));
-}
-
 static bool may_change(const char *path)
 {
-	if (is_own(path))
+	if (places_own(path))
 		return true;
 	errno = EROFS;
 	return false;
@@ -145,18 +55,23 @@ static bool is_protected(const char *path)
  */
 EXPORT int personality(unsigned long wanted)
 {
-	return active ? (int)wanted : (int)syscall(SYS_personality, wanted);
+	return places_active() ? (int)wanted : (int)syscall(SYS_personality, wanted);
 }
 
-static char one[LONGEST], other[LONGEST];
+static char one[PLACES_LONGEST], other[PLACES_LONGEST];
 
 static int open_found(const char *name, int flags, mode_t mode)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
+	int fd;
 
-	if ((flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC)))
-		return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
-	if (!is_own(path) && is_protected(path)) {
+	if ((flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC))) {
+		fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0);
+		if (fd >= 0)
+			places_note('r', name);
+		return fd;
+	}
+	if (!places_own(path) && is_protected(path)) {
 		errno = EROFS;
 		return -1;
 	}
@@ -192,31 +107,44 @@ EXPORT int open(const char *name, int flags, ...)
 
 EXPORT int access(const char *name, int mode)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 	int result = (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
 
-	if (!result && mode & W_OK && !is_own(path) && is_protected(path)) {
+	if (!result && mode & W_OK && !places_own(path) && is_protected(path)) {
 		errno = EROFS;
 		return -1;
 	}
+	if (!result)
+		places_note('r', name);
 	return result;
 }
 
 EXPORT DIR *opendir(const char *name)
 {
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, found(name, one), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, places_found(name, one), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 
-	return fd < 0 ? NULL : fdopendir(fd);
+	if (fd < 0)
+		return NULL;
+	places_note('d', name);
+	return fdopendir(fd);
 }
 
 EXPORT ssize_t readlink(const char *name, char *buffer, size_t size)
 {
-	return syscall(SYS_readlinkat, AT_FDCWD, found(name, one), buffer, size);
+	ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, places_found(name, one), buffer, size);
+
+	if (length >= 0)
+		places_note('r', name);
+	return length;
 }
 
 static int look(const char *name, void *about, int flags)
 {
-	return (int)syscall(SYS_newfstatat, AT_FDCWD, found(name, one), about, flags);
+	int result = (int)syscall(SYS_newfstatat, AT_FDCWD, places_found(name, one), about, flags);
+
+	if (!result)
+		places_note('r', name);
+	return result;
 }
 
 EXPORT int stat64(const char *name, struct stat64 *about)
@@ -244,33 +172,37 @@ EXPORT int __lxstat64(int version, const char *name, struct stat64 *about)
 
 EXPORT int statx(int folder, const char *restrict name, int flags, unsigned int mask, struct statx *restrict about)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	/* Kernels give whole names, and no folder to count from. */
-	return (int)syscall(SYS_statx, path == one ? AT_FDCWD : folder, path, flags, mask, about);
+	int result = (int)syscall(SYS_statx, path == one ? AT_FDCWD : folder, path, flags, mask, about);
+
+	if (!result)
+		places_note('r', name);
+	return result;
 }
 
 EXPORT int statfs64(const char *name, struct statfs64 *about)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 	int result = (int)syscall(SYS_statfs, path, about);
 
 	/* A kernel warns if its memory would be on a disk. */
-	if (!result && active && is_own(path))
+	if (!result && places_active() && places_own(path))
 		about->f_type = TMPFS_MAGIC;
 	return result;
 }
 
 EXPORT int mkdir(const char *name, mode_t mode)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	return may_change(path) ? (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode) : -1;
 }
 
 EXPORT int mknod(const char *name, mode_t mode, dev_t device)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	return may_change(path) ? (int)syscall(SYS_mknodat, AT_FDCWD, path, mode, device) : -1;
 }
@@ -283,7 +215,7 @@ EXPORT int __xmknod(int version, const char *name, mode_t mode, dev_t *device)
 
 EXPORT int rmdir(const char *name)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	return may_change(path) ? (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR) : -1;
 }
@@ -306,7 +238,7 @@ static bool is_memory(const char *path)
 {
 	size_t length = strlen(path), end = strlen(TEMPORARY);
 
-	return active && length > end && !strcmp(path + length - end, TEMPORARY);
+	return places_active() && length > end && !strcmp(path + length - end, TEMPORARY);
 }
 
 EXPORT int mkstemp64(char *template)
@@ -317,7 +249,7 @@ EXPORT int mkstemp64(char *template)
 
 EXPORT int unlink(const char *name)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	/* The file that the function above has made instead has no name. */
 	if (is_memory(path))
@@ -328,35 +260,35 @@ EXPORT int unlink(const char *name)
 /* Kernels that rename by a system call of their own are refused that by a filter (crates/host/src/sealed/bare.rs). */
 EXPORT int rename(const char *from, const char *to)
 {
-	const char *old = found(from, one), *new = found(to, other);
+	const char *old = places_found(from, one), *new = places_found(to, other);
 
 	return may_change(old) && may_change(new) ? (int)syscall(SYS_renameat, AT_FDCWD, old, AT_FDCWD, new) : -1;
 }
 
 EXPORT int link(const char *from, const char *to)
 {
-	const char *old = found(from, one), *new = found(to, other);
+	const char *old = places_found(from, one), *new = places_found(to, other);
 
 	return may_change(old) && may_change(new) ? (int)syscall(SYS_linkat, AT_FDCWD, old, AT_FDCWD, new, 0) : -1;
 }
 
 EXPORT int symlink(const char *text, const char *name)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	return may_change(path) ? (int)syscall(SYS_symlinkat, text, AT_FDCWD, path) : -1;
 }
 
 EXPORT int chmod(const char *name, mode_t mode)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	return may_change(path) ? (int)syscall(SYS_fchmodat, AT_FDCWD, path, mode) : -1;
 }
 
 static int own_to(const char *name, uid_t user, gid_t group, int flags)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	return may_change(path) ? (int)syscall(SYS_fchownat, AT_FDCWD, path, user, group, flags) : -1;
 }
@@ -384,7 +316,7 @@ static const struct timespec *precise(const struct timeval *times, struct timesp
  */
 static bool may_change_open(int fd)
 {
-	if (!active || fcntl(fd, F_GET_SEALS) >= 0)
+	if (!places_active() || fcntl(fd, F_GET_SEALS) >= 0)
 		return true;
 	errno = EROFS;
 	return false;
@@ -409,14 +341,14 @@ EXPORT int futimes(int fd, const struct timeval times[2])
 
 EXPORT int truncate64(const char *name, off64_t length)
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 
 	return may_change(path) ? (int)syscall(SYS_truncate, path, length) : -1;
 }
 
 EXPORT int utimes(const char *name, const struct timeval times[2])
 {
-	const char *path = found(name, one);
+	const char *path = places_found(name, one);
 	struct timespec both[2];
 
 	return may_change(path) ? utimensat(AT_FDCWD, path, precise(times, both), 0) : -1;
@@ -429,10 +361,10 @@ EXPORT int bind(int fd, const struct sockaddr *address, socklen_t length)
 	size_t text = length - offsetof(struct sockaddr_un, sun_path);
 	const char *path;
 
-	if (!active || address->sa_family != AF_UNIX || length <= offsetof(struct sockaddr_un, sun_path) ||
+	if (!places_active() || address->sa_family != AF_UNIX || length <= offsetof(struct sockaddr_un, sun_path) ||
 	    text > sizeof(given->sun_path) || !memchr(given->sun_path, 0, text) || !*given->sun_path)
 		return (int)syscall(SYS_bind, fd, address, length);
-	path = found(given->sun_path, one);
+	path = places_found(given->sun_path, one);
 	if (!may_change(path))
 		return -1;
 	if (strlen(path) >= sizeof(new.sun_path)) {

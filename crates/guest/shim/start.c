@@ -141,6 +141,12 @@ static void read_orders(void)
 	const char *found = getenv("NETLOOM_PLACES");
 	if (found && !places_read(found, getenv("TMPDIR")))
 		shim_refuse("NETLOOM_PLACES", " is not pairs of lines beside a TMPDIR, or too long");
+	const char *root = getenv("NETLOOM_ROOT");
+	if (root && !places_root(root))
+		shim_refuse("NETLOOM_ROOT", " is not a folder and pairs of lines, or too long");
+	const char *record = getenv("NETLOOM_READ");
+	if (record)
+		places_record((int)whole_number("NETLOOM_READ", record, INT32_MAX));
 	/* Up to its checkpoint, a kernel is like any other. */
 	if (getenv("NETLOOM_REST") || getenv("NETLOOM_TEMPLATE")) {
 		orders.seed = 0;

@@ -3,6 +3,7 @@
 //! - `counter`: whether the processor can count what programs compute, for virtual time;
 //! - `disk`: the disks of kernel nodes, and what is on them after a crash;
 //! - `kernel`: finds, builds and checks kernels;
+//! - `read_files`: which of the machine's files kernels read;
 //! - `shim`: what is preloaded into a kernel's process: dilated clocks, seeded entropy, virtual time's device backend;
 //! - `node`: boots a kernel node and talks to the agent inside;
 //! - `schedule`: the event scheduler of virtual time: many kernels and one fabric, conservative and reproducible.
@@ -52,5 +53,6 @@ pub mod disk;
 pub mod kernel;
 pub mod node;
 pub mod processor;
+pub mod read_files;
 pub mod schedule;
 pub mod shim;

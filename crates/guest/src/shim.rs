@@ -6,7 +6,7 @@
 //! - `xstate.c`: repairs an old kernel's way to set vector registers on processors with AMX;
 //! - `processor.c`: the processor that programs see;
 //! - `backend.c`, `device.c`: virtual time, see [`crate::backend`];
-//! - `places.c`: names of files, where the machine refuses mounts of the kernel's own;
+//! - `names.c`, `places.c`: names of files, where the machine refuses mounts of the kernel's own, or another root is shown; which were read;
 //! - `start.c`: reads the orders from the environment.
 //!
 //! # Time
@@ -37,6 +37,7 @@
 //! - `mem=` of 32M for our own kernels, 96M for Debian's.
 //! - `netloom.tsc=1` of our own kernels: programs that read time by `rdtsc`, which asks no kernel, would see the host's.
 
+use crate::read_files::ReadFiles;
 use netloom_units::Dilation;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::Errno;
@@ -44,10 +45,11 @@ use rustix::time::{ClockId, clock_gettime};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 use std::{fmt, io::ErrorKind};
 
 /// The shared object, as the build made it.
@@ -186,6 +188,17 @@ impl Orders {
 #[derive(Debug)]
 pub struct Shim {
     place: Place,
+    files: Files,
+}
+
+/// The treatment of the names of files by a lab's kernels.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// Takes the names that led to something; none: nobody wants to know.
+    pub record: Option<Rc<ReadFiles>>,
+    /// The folder in which kernels find the machine's files, a line, and behind it pairs of lines: a name, and where what it leads to
+    /// is. None: everything is where it is.
+    pub root: Option<OsString>,
 }
 
 #[derive(Debug)]
@@ -210,7 +223,7 @@ impl Shim {
         file.write_all(OBJECT).map_err(fail)?;
         let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
         fcntl_add_seals(&file, seals).map_err(|errno| fail(errno.into()))?;
-        Ok(Self { place: Place::Memory(file) })
+        Ok(Self { place: Place::Memory(file), files: Files::default() })
     }
 
     /// Puts it into the file `netloom-shim.so` of `folder`, an absolute path without spaces and colons, which the dynamic
@@ -226,7 +239,13 @@ impl Shim {
             return Err(fail(io::Error::new(ErrorKind::InvalidInput, reason)));
         }
         fs::write(&path, OBJECT).map_err(fail)?;
-        Ok(Self { place: Place::Folder(path) })
+        Ok(Self { place: Place::Folder(path), files: Files::default() })
+    }
+
+    /// Returns the same shim with this treatment of names.
+    #[must_use]
+    pub fn with_files(self, files: Files) -> Self {
+        Self { files, ..self }
     }
 
     /// The descriptor that a kernel's process has to inherit, under this very number, until it has booted.
@@ -247,14 +266,25 @@ impl Shim {
             Place::Folder(path) => path.clone().into_os_string(),
         };
         let orders = orders.environment().into_iter().map(|(name, value)| (name, value.into()));
-        [("LD_PRELOAD", path), ("LD_BIND_NOW", "1".into())].into_iter().chain(orders).collect()
+        let root = self.files.root.iter().map(|text| ("NETLOOM_ROOT", text.clone()));
+        let record = self.record().map(|number| ("NETLOOM_READ", number.to_string().into()));
+        [("LD_PRELOAD", path), ("LD_BIND_NOW", "1".into())]
+            .into_iter()
+            .chain(orders)
+            .chain(root)
+            .chain(record)
+            .collect()
+    }
+
+    fn record(&self) -> Option<RawFd> {
+        self.files.record.as_ref().map(|record| record.as_fd().as_raw_fd())
     }
 
     /// Gives `command` the shim and its orders. Where the shim is in memory, `/proc` has to be that of the process's own
     /// PID namespace, and this shim has to live until `command` has been started.
     pub fn arm(&self, command: &mut Command, orders: &Orders) {
         command.envs(self.environment(orders));
-        if let Some(descriptor) = self.descriptor() {
+        for descriptor in self.descriptor().into_iter().chain(self.record()) {
             // SAFETY: between fork and exec only fcntl is called, which is async-signal-safe; the number is a copy.
             unsafe { command.pre_exec(move || keep_on_exec(descriptor)) };
         }

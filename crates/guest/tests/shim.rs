@@ -4,9 +4,12 @@
 
 mod probe;
 
-use netloom_guest::shim::{COVERED, Lapse, Orders, Shim};
+use netloom_guest::read_files::ReadFiles;
+use netloom_guest::shim::{COVERED, Files, Lapse, Orders, Shim};
 use netloom_units::Dilation;
+use std::path::Path;
 use std::process::{Command, Output};
+use std::rc::Rc;
 
 fn millionths(millionths: u64) -> Dilation {
     Dilation::from_millionths(millionths).unwrap()
@@ -107,6 +110,30 @@ fn sleeps_and_timeouts_are_never_early() {
     for dilation in [Dilation::ONE, millionths(10_000_000), millionths(2_500_000)] {
         run(&shim, &dilated(dilation), "waits::waits");
     }
+}
+
+#[test]
+fn names_lead_into_another_root_and_are_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let (root, other) = (base.join("root"), base.join("other"));
+    for (place, text) in [(root.join("hello"), "of the root\n"), (other.join("file"), "of another place\n")] {
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(place, text).unwrap();
+    }
+    let record = Rc::new(ReadFiles::begin().unwrap());
+    let text = format!("{}\n/over/there\n{}\n", root.display(), other.display());
+    let files = Files { record: Some(Rc::clone(&record)), root: Some(text.into()) };
+    let shim = Shim::in_memory().unwrap().with_files(files);
+    let mut command = Command::new("cat");
+    command.args(["/hello", "//over/there/file", "/over/thereafter", "/etc/passwd", "/proc/self/comm"]);
+    shim.arm(&mut command, &Orders::default());
+    let output = command.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "of the root\nof another place\ncat\n");
+    let names = record.names().unwrap();
+    let has = |name: &str| names.looked_at.contains(Path::new(name));
+    assert!(has("/hello") && has("//over/there/file") && !has("/over/thereafter") && !has("/etc/passwd"), "{names:?}");
+    assert!(names.is_complete && names.listed.is_empty());
 }
 
 #[test]

@@ -109,8 +109,7 @@ pub(crate) fn enter_in_kernel(files: &FilesConfig, name: &str) -> Result<(), Ker
 
 pub(crate) use fused::show as show_image;
 
-/// Where nodes see the names of the lab.
-pub(crate) const HOSTS: &str = "/etc/hosts";
+pub(crate) use crate::mount::HOSTS;
 
 /// Whether the lab file says itself what is in the file.
 pub(crate) fn is_named(entries: &[FileConfig], file: &str) -> bool {

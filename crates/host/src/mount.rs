@@ -122,18 +122,21 @@ pub(crate) fn unbind(place: &Path) -> Result<(), KernelError> {
     umount2(place, MntFlags::MNT_DETACH).attempted(|| format!("unmount {}", place.display()))
 }
 
+/// The file in which nodes see the names of the lab.
+pub const HOSTS: &str = "/etc/hosts";
+
 /// Shows `file` in the place of `/etc/hosts`.
 pub(crate) fn hosts(file: &Path) -> Result<(), KernelError> {
-    mount(Some(file), "/etc/hosts", NOTHING, MsFlags::MS_BIND, NOTHING)
-        .attempted(|| format!("bind {} to /etc/hosts", file.display()))
-        .map_err(|error| match Path::new("/etc/hosts").exists() {
+    mount(Some(file), HOSTS, NOTHING, MsFlags::MS_BIND, NOTHING)
+        .attempted(|| format!("bind {} to {HOSTS}", file.display()))
+        .map_err(|error| match Path::new(HOSTS).exists() {
             true => error,
             false => error.with_detail("this machine has no /etc/hosts; an empty one will do"),
         })
 }
 
-/// Where programs find which name servers to ask (resolv.conf(5)).
-pub(crate) const RESOLVER: &str = "/etc/resolv.conf";
+/// The file in which programs find the name servers to ask (resolv.conf(5)).
+pub const RESOLVER: &str = "/etc/resolv.conf";
 
 /// The folders in which name services of the machine are found.
 pub(crate) const HIDDEN: [&str; 3] = ["/run/systemd/resolve", "/run/nscd", "/var/run/nscd"];

@@ -19,6 +19,7 @@ use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::capabilities::give_up_all;
 use crate::error::{Attempted, KernelError};
+use crate::mount::HIDDEN;
 use crate::processors::set_of;
 use crate::shortage;
 
@@ -49,6 +50,13 @@ pub const OWN_PLACE: &str = "/sys";
 
 /// Where the process finds the program that is given to it: the same on every machine.
 pub const INIT: &str = "/sys/init";
+
+pub use crate::mount::{HOSTS, RESOLVER};
+
+/// Returns the names for which a lab's kernels see files and folders of the lab.
+pub fn provided_names() -> impl Iterator<Item = &'static str> {
+    [HOSTS, RESOLVER].into_iter().chain(HIDDEN)
+}
 
 /// A process that was started by [`start`], or taken over by [`adopt`]. Dropping it ends it.
 #[derive(Debug)]

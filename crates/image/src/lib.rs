@@ -1,4 +1,4 @@
-//! Container images: found in folders and archives, checked against their digests, unpacked once into a cache, and looked into.
+//! Container images: found in folders and archives, checked against their digests, unpacked once into a cache, and looked into; written, too.
 //!
 //! It must not know of labs, but for how they name images, nor of namespaces, and it talks to no network. What is unpacked was made by strangers: every name is
 //! resolved inside the folder that it is unpacked to, and everything that can grow has a bound ([`Limits`]).
@@ -34,6 +34,7 @@ mod parts;
 mod root;
 mod store;
 mod tree;
+mod write;
 
 #[cfg(test)]
 mod testing;
@@ -52,3 +53,4 @@ use netloom_lab::{ImageName as Name, ImageSource as Source};
 pub use parts::{Leads, Part, check_config};
 pub use root::{Found, Root};
 pub use store::{Image, Imported, Record, Store};
+pub use write::write_layout;

@@ -64,7 +64,7 @@ pub(crate) fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 }
 
 /// What a run writes itself.
-const RESERVED: [&str; 17] = [
+const RESERVED: [&str; 19] = [
     "provenance.json",
     "lab.yaml",
     "plan.json",
@@ -82,6 +82,8 @@ const RESERVED: [&str; 17] = [
     "verdict.json",
     "summary.txt",
     "report.html",
+    "machine-files.json",
+    "root-image",
 ];
 
 /// The name of a file in the results folder.

@@ -1,15 +1,17 @@
 //! What a lab is made of: everything that the guard decided about it before it forked the lab process.
 
+use crate::MachineRoot;
 use crate::containers::Containers;
 use crate::images::Images;
 use netloom_guest::counter::Counter;
 use netloom_guest::kernel::Kernel;
+use netloom_guest::read_files::ReadFiles;
 use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_lab::Plan;
 use netloom_results::Folder;
 use netloom_results::capture::FilterProgram;
 use netloom_vm::Qemu;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -75,4 +77,15 @@ pub struct Job {
     pub cpu_group: Option<Result<LabGroup, Unavailable>>,
     /// When the run is to end, however far it is.
     pub wall_end: Option<Instant>,
+    /// Takes the names of the machine's files that kernel nodes read; none without such nodes.
+    pub read_files: Option<Rc<ReadFiles>>,
+    /// The folder that kernel nodes see in the place of this machine's files; none: these.
+    pub root: Option<MachineRoot>,
+}
+
+impl Job {
+    /// Returns the folder in which programs start if nothing else is said.
+    pub fn start_folder(&self) -> &Path {
+        self.root.as_ref().map_or(&self.cwd, |root| &root.start)
+    }
 }

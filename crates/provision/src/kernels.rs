@@ -5,13 +5,13 @@ use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::resource::{Ground, Opening, Resource};
 use crate::setup_error::SetupError;
-use crate::{disks, vms};
+use crate::{disks, machine_files, vms};
 use netloom_guest::counter::{self, Counter};
 use netloom_guest::disk::Disk;
 use netloom_guest::kernel::{self, Kernel, Need};
 use netloom_guest::node::{Boot, Channel, KernelNode, Pump, SocketChannel, Template};
 use netloom_guest::processor;
-use netloom_guest::shim::{Lapse, Orders, Shim};
+use netloom_guest::shim::{Files, Lapse, Orders, Shim};
 use netloom_host::node::{Identity, NodeConfig};
 use netloom_host::processors;
 use netloom_host::sealed::Bare;
@@ -115,7 +115,8 @@ impl Kernels {
         let logs = job.folder.path().join("logs");
         fs::create_dir_all(&logs).map_err(SetupError::file("make", &logs))?;
         let dilation = plan.clock.dilation().unwrap_or_default();
-        let with_shim = |kernel: &Kernel| Ok((kernel.path.clone(), Shim::in_memory()?));
+        let files = Files { record: job.read_files.clone(), root: machine_files::places(job)? };
+        let with_shim = |kernel: &Kernel| Ok((kernel.path.clone(), Shim::in_memory()?.with_files(files)));
         let own = job.kernel.as_ref().map(with_shim).transpose();
         let own = own.map_err(|error: netloom_guest::shim::ShimError| SetupError::Refused(error.to_string()))?;
         let mut lapse = Lapse::from_now(dilation);
@@ -321,7 +322,7 @@ pub(crate) fn become_nodes(
 
 /// Where a program starts in a node if nothing else is said: a virtual machine does not have the user's folders.
 pub fn folder_in(job: &Job, node: usize) -> &Path {
-    if job.plan.nodes[node].stack == Stack::Vm { Path::new("/") } else { &job.cwd }
+    if job.plan.nodes[node].stack == Stack::Vm { Path::new("/") } else { job.start_folder() }
 }
 
 /// How long a node's kernel may take until it serves the lab, as the lab counts it, and in wall time.

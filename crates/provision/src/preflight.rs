@@ -1,11 +1,11 @@
 //! What can be known before anything is set up: whether the programs and the users of the timeline exist.
 
-use crate::environment;
 use crate::resource::{Resource, if_none};
+use crate::{MachineRoot, RunRequest, environment, machine_files};
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
 use netloom_host::processors;
-use netloom_host::programs::{exists, find, is_executable};
+use netloom_host::programs::is_executable;
 use netloom_host::users::User;
 use netloom_judge::{MissingProgram, RunError};
 use netloom_lab::{Action, Clock, Daemon, FilePlan, NodeKey, NodePlan, PinPlan, Plan, Program, Stack};
@@ -15,17 +15,22 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Refuses a plan whose programs are not on this machine, all of them at once.
-pub fn programs_exist(plan: &Plan, lab_file: &Path) -> Result<(), RunError> {
-    let missing = missing_programs(plan, lab_file);
+/// Refuses a plan whose programs are not where its nodes find them, all of them at once.
+pub fn programs_exist(RunRequest { plan, lab_file, root, .. }: &RunRequest) -> Result<(), RunError> {
+    let missing = missing(plan, lab_file, root.as_ref());
     if missing.is_empty() { Ok(()) } else { Err(RunError::MissingPrograms(missing)) }
 }
 
 /// The programs of the timeline that are not on this machine, as far as that is known before the run.
 pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
+    missing(plan, lab_file, None)
+}
+
+fn missing(plan: &Plan, lab_file: &Path, root: Option<&MachineRoot>) -> Vec<MissingProgram> {
     let is_absent = |program: &Program| {
         let path = path_of(plan, program);
-        !exists(&program.name, &path) && !program.others.iter().any(|other| exists(other, &path))
+        let is_there = |name: &str| machine_files::program(root, name, &path).is_some();
+        !is_there(&program.name) && !program.others.iter().any(|other| is_there(other))
     };
     let absent = plan.programs().into_iter().filter(|program| is_here(plan, program) && is_absent(program));
     let missing = |Program { line, name, key, .. }: Program| {
@@ -44,12 +49,12 @@ pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
     absent.map(missing).filter(|one| one.key == "run" || one.package.is_none() || seen.insert(one.package)).collect()
 }
 
-/// The programs of this machine that nodes run, as the lab file names them, and where they are found.
-pub(crate) fn programs_here(plan: &Plan) -> impl Iterator<Item = (String, PathBuf)> {
-    plan.programs().into_iter().filter(|program| is_here(plan, program)).filter_map(|program| {
+/// The programs of this machine, or of another root, that nodes run, as the lab file names them, and where they are found.
+pub(crate) fn programs_here(plan: &Plan, root: Option<&MachineRoot>) -> impl Iterator<Item = (String, PathBuf)> {
+    plan.programs().into_iter().filter(|program| is_here(plan, program)).filter_map(move |program| {
         let path = path_of(plan, &program);
         let mut names = std::iter::once(program.name.as_str()).chain(program.others.iter().copied());
-        names.find_map(|name| Some((name.to_owned(), find(name, &path)?)))
+        names.find_map(|name| Some((name.to_owned(), machine_files::program(root, name, &path)?)))
     })
 }
 

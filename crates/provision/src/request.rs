@@ -38,4 +38,15 @@ pub struct RunRequest {
     pub kernel: Option<PathBuf>,
     /// The process with which a lab that was brought up ends.
     pub parent: Option<i32>,
+    /// The folder that kernel nodes see in the place of this machine's files; none: these.
+    pub root: Option<MachineRoot>,
+}
+
+/// A folder that kernel nodes see as the root of the machine's file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineRoot {
+    /// The absolute path of the folder.
+    pub folder: PathBuf,
+    /// Where programs start, as they see it.
+    pub start: PathBuf,
 }

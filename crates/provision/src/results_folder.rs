@@ -1,10 +1,10 @@
 //! The beginning of a results folder: where it comes from, and of what. The plan follows, which is long in a large lab.
 
-use crate::RunRequest;
 use crate::environment::{CONSTANT, inherited};
 use crate::kernels::kernel_of;
 use crate::preflight::programs_here;
 use crate::shards::Sharing;
+use crate::{MachineRoot, RunRequest, machine_files};
 use netloom_guest::kernel::Kernel;
 use netloom_guest::processor;
 use netloom_image::Hashing;
@@ -87,7 +87,7 @@ fn origin_here(request: &RunRequest, mode: &'static str, clock: Clock, kernel: O
         node_kernel: kernel.map(node_kernel),
         qemu: None,
         images: BTreeMap::new(),
-        programs: programs(plan),
+        programs: programs(plan, request.root.as_ref()),
         precision: plan.precision.name(),
         shards: (clock != Clock::Virtual).then(|| Sharing::here(plan).count()),
         command_line: command_line.clone(),
@@ -117,9 +117,10 @@ fn node_kernel(kernel: Kernel) -> NodeKernel {
 }
 
 /// The programs of this machine that nodes run, as far as the lab file says which.
-fn programs(plan: &Plan) -> Vec<ProgramOrigin> {
-    let found: BTreeSet<(String, PathBuf)> = programs_here(plan).collect();
-    let origin = |(name, path): (String, PathBuf)| ProgramOrigin { name, digest: digest_of(&path), path };
+fn programs(plan: &Plan, root: Option<&MachineRoot>) -> Vec<ProgramOrigin> {
+    let found: BTreeSet<(String, PathBuf)> = programs_here(plan, root).collect();
+    let digest = |path: &Path| root.map_or_else(|| digest_of(path), |root| machine_files::digest(root, path));
+    let origin = |(name, path): (String, PathBuf)| ProgramOrigin { name, digest: digest(&path), path };
     found.into_iter().map(origin).collect()
 }
 

@@ -34,6 +34,7 @@ pub mod packet_times;
 pub mod page;
 pub mod plots;
 mod provenance;
+pub mod read_files;
 mod regular;
 pub mod render;
 mod rows;

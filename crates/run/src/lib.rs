@@ -15,7 +15,7 @@ pub use guard::{run, up};
 pub use logs::logs_of;
 pub use netloom_provision::results_folder::provenance_here;
 pub use netloom_provision::{
-    Checked, Event, FilterProblem, RunRequest, SshSession, check, filter_problems, memory_warning, missing_programs,
-    neighbor_warning, pin_problems, shards_json, shards_text, ssh_session, user_problems, ways_into,
+    Checked, Event, FilterProblem, MachineRoot, RunRequest, SshSession, check, filter_problems, memory_warning,
+    missing_programs, neighbor_warning, pin_problems, shards_json, shards_text, ssh_session, user_problems, ways_into,
 };
 pub use netloom_simulate::{ModelPlotRequest, SimRequest, model_plot, simulate};

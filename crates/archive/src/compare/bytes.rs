@@ -2,6 +2,8 @@
 
 use super::document;
 use crate::ArchiveError;
+use crate::root::ROOT;
+use netloom_results::read_files;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,9 +12,11 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// What a run says of when and where it was: not what its seed decides. The report is compared by its parts.
-const OWN: [&str; 4] = ["provenance.json", "summary.txt", "report.html", "report.json"];
-/// The pictures, which are drawn from the other files whenever somebody asks for them.
-const PICTURES: &str = "plots/";
+const OWN: [&str; 5] = ["provenance.json", "summary.txt", "report.html", "report.json", read_files::FILE];
+/// The pictures, which are drawn from the other files whenever somebody asks for them, and the root, which only a bundle has.
+const ASIDE: [&str; 2] = ["plots", ROOT];
+/// The plan, which names files that nodes get by their paths on the machine.
+const PLAN: &str = "plan.json";
 /// The parts of `report.json` of which the same is true.
 const OWN_PARTS: [&str; 4] = ["results", "effort", "attempts", "plots"];
 
@@ -49,6 +53,7 @@ pub(super) fn compare(then: &Path, now: &Path, prefix: &str) -> Result<(usize, V
                 let (one, other) = (then.join(name), now.join(name));
                 match first_difference(&one, &other).map_err(ArchiveError::file(&other))? {
                     None => same += 1,
+                    Some(_) if *name == PLAN && is_same_plan(&one, &other)? => same += 1,
                     at => different.push(differs("differs", at)),
                 }
             }
@@ -77,7 +82,10 @@ fn files(folder: &Path) -> Result<BTreeSet<String>, ArchiveError> {
             let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
             if about.is_dir() {
                 waiting.push(path);
-            } else if about.is_file() && !OWN.contains(&name.as_str()) && !name.starts_with(PICTURES) {
+            } else if about.is_file()
+                && !OWN.contains(&name.as_str())
+                && !ASIDE.iter().any(|folder| Path::new(&name).starts_with(folder))
+            {
                 found.insert(name);
             }
         }
@@ -117,6 +125,21 @@ fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(filled)
+}
+
+/// Whether two plans differ in nothing but where on the machine nodes get files from, which a rerun puts elsewhere.
+fn is_same_plan(one: &Path, other: &Path) -> Result<bool, ArchiveError> {
+    let read = |path: &Path| -> Result<Value, ArchiveError> {
+        let mut plan = document(path)?;
+        let nodes = plan["nodes"].as_array_mut().into_iter().flatten();
+        for file in nodes.filter_map(|node| node.get_mut("files")?.as_array_mut()).flatten() {
+            if let Some(from) = file.pointer_mut("/contents/from") {
+                *from = Value::Null;
+            }
+        }
+        Ok(plan)
+    };
+    Ok(read(one)? == read(other)?)
 }
 
 /// Where two reports differ, but for what a run cost and where its results are.

@@ -10,6 +10,7 @@ use std::path::PathBuf;
     after_help = "Examples:
   netloom bundle results/dumbbell/latest
   netloom bundle sweeps/queues -o queues.tar.zst
+  netloom bundle results/dumbbell/latest --with-root
   netloom bundle --list queues.tar.zst
   netloom bundle --verify queues.tar.zst && echo whole
   netloom bundle --unpack queues.tar.zst -o queues
@@ -24,6 +25,9 @@ pub(crate) struct BundleArgs {
     /// The file to write, or the folder to unpack to; neither may be there. Default: named after the results
     #[arg(short, long, value_name = "PATH", conflicts_with_all = ["list", "verify"])]
     pub(crate) out: Option<PathBuf>,
+    /// Pack the files of this machine that kernel nodes read, too, so that a rerun needs no programs
+    #[arg(long, conflicts_with_all = ["list", "verify", "unpack"])]
+    pub(crate) with_root: bool,
     /// List the files of the bundle, as its manifest has them
     #[arg(long)]
     pub(crate) list: bool,

@@ -204,6 +204,12 @@ pub(crate) struct Overrides {
     /// The kernel of kernel nodes; default: $NETLOOM_KERNEL, or the best of `netloom kernel list`
     #[arg(long, value_name = "PATH")]
     pub(crate) kernel: Option<PathBuf>,
+    /// Show kernel nodes this folder as the root of the machine's file system
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Where programs start in that root; default: the current folder's name
+    #[arg(long, value_name = "DIR", requires = "root", hide = true)]
+    pub(crate) start_folder: Option<PathBuf>,
 }
 
 /// How precisely packets are released.

@@ -24,7 +24,7 @@ pub(super) fn bundle(args: &BundleArgs) -> Outcome {
 }
 
 fn pack(args: &BundleArgs) -> Outcome {
-    let packed = netloom_archive::pack(&args.what, args.out.as_deref())?;
+    let packed = netloom_archive::pack(&args.what, args.out.as_deref(), args.with_root)?;
     if args.json {
         return print_json(&packed);
     }

@@ -38,6 +38,10 @@ impl Spread<'_> {
             let why = "--on: a lab runs over several machines in real time only";
             return Err(Failure::new(ExitCode::LabFile, why));
         }
+        if self.overrides.root.is_some() {
+            let why = "--root: a lab over several machines has the files of each";
+            return Err(Failure::new(ExitCode::Usage, why));
+        }
         let (runtime, lock) = runtime_folder(&plan.name)?;
         let order = json!({
             "runtime": runtime,

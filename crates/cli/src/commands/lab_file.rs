@@ -6,7 +6,7 @@ use crate::talk;
 use netloom_import::{Format, Imported};
 use netloom_judge::ExitCode;
 use netloom_lab::{Clock, Diagnostics, Lab, Plan, Precision};
-use netloom_run::{FilterProblem, RunRequest};
+use netloom_run::{FilterProblem, MachineRoot, RunRequest};
 use netloom_units::Seed;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -190,8 +190,22 @@ pub(super) fn request_with(
         stays: false,
         kernel,
         parent,
+        root: machine_root(overrides)?,
     };
     Ok(run)
+}
+
+/// Finds the folder that kernel nodes are to see in the place of this machine's files.
+fn machine_root(overrides: &Overrides) -> Result<Option<MachineRoot>, Failure> {
+    let failed = |what: &Path| {
+        let what = what.display().to_string();
+        move |error| Failure::new(ExitCode::Usage, format!("--root: {what}: {error}"))
+    };
+    let Some(root) = &overrides.root else { return Ok(None) };
+    let folder = root.canonicalize().map_err(failed(root))?;
+    let here = || std::env::current_dir().map_err(failed(Path::new("the current folder")));
+    let start = overrides.start_folder.clone().map_or_else(here, Ok)?;
+    Ok(Some(MachineRoot { folder, start }))
 }
 
 /// A precision from the command line.

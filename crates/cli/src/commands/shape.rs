@@ -72,6 +72,7 @@ fn add(args: &ShapeAddArgs) -> Outcome {
         stays: false,
         kernel: None,
         parent: None,
+        root: None,
     };
     // The steps of a lab mean nothing here.
     let mut progress = Progress::new(true);

@@ -65,6 +65,7 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
         stays: false,
         kernel: None,
         parent: None,
+        root: None,
     };
     Ok(SimRequest { run, duration })
 }

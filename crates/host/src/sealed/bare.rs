@@ -13,7 +13,7 @@ use std::process::Command;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
-use super::{INIT, OWN_PLACE, bind, checked};
+use super::{HOSTS, INIT, OWN_PLACE, bind, checked};
 use crate::capabilities::lower_all;
 use crate::error::{Attempted, KernelError};
 use crate::mount::{HIDDEN, RESOLVER};
@@ -35,7 +35,7 @@ impl Bare {
     /// The kernel's refusal of a folder.
     pub fn of_lab(hosts: &Path, folder: &Path) -> Result<Self, KernelError> {
         let real = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| path.into());
-        let mut places = vec![(real("/etc/hosts"), hosts.to_owned())];
+        let mut places = vec![(real(HOSTS), hosts.to_owned())];
         let resolver = fs::canonicalize(RESOLVER);
         for hidden in HIDDEN.into_iter().filter(|hidden| Path::new(hidden).is_dir()) {
             let empty = folder.join("empty");

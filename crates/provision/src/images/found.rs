@@ -45,7 +45,7 @@ impl Found {
         self.image.record.as_ref()
     }
 
-    pub(super) fn root_folder(&self) -> &Path {
+    pub(crate) fn root_folder(&self) -> &Path {
         &self.image.folder
     }
 

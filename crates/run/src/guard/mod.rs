@@ -38,7 +38,7 @@ use netloom_provision::resource::{Ground, Opening, Releasing};
 use netloom_provision::resources::Resources;
 use netloom_provision::results_folder::{absolute, results_folder};
 use netloom_provision::{
-    Event, RunRequest, bare, capture_filters, neighbors, preflight, refusal, socket_buffers, way_out,
+    Event, RunRequest, bare, capture_filters, machine_files, neighbors, preflight, refusal, socket_buffers, way_out,
 };
 use netloom_results::{graph, page};
 use relay::{Relay, Watched};
@@ -88,7 +88,8 @@ fn guard(request: &RunRequest, mode: Mode, watched: Watched, sink: &mut dyn FnMu
     let mut resources = Resources::default();
     let plan = resources.find(request, sink)?;
     let request = &RunRequest { plan, ..request.clone() };
-    preflight::programs_exist(&request.plan, &request.lab_file)?;
+    machine_files::check(request)?;
+    preflight::programs_exist(request)?;
     let users = preflight::users(&request.plan, &request.lab_file)?.or_else(|| resources.images.users.clone());
     preflight::processors(&request.plan, &request.lab_file)?;
     preflight::labels(&request.plan, &request.lab_file)?;
@@ -318,6 +319,8 @@ fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &Ru
         kernel_checkpoint: *have_checkpoint,
         cpu_group: cpu_group(&request.plan),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
+        read_files: machine_files::begin(&request.plan)?,
+        root: request.root.clone(),
     };
     Ok(Order {
         job,

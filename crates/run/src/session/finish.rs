@@ -27,6 +27,7 @@ use netloom_provision::Event;
 use netloom_provision::driver::Driver;
 use netloom_provision::guard_link::GuardLink;
 use netloom_provision::job::{Job, Mode};
+use netloom_provision::machine_files;
 use netloom_provision::resources::describe;
 use netloom_results::{INTERVAL, SampleSettings, Sampler, WriteError, page, plots};
 use netloom_simulate::write_measured;
@@ -56,6 +57,7 @@ impl Session<'_> {
         self.context.guard.step("collecting results");
         let stopwatch = Stopwatch::start(&self.context, played.as_ref().map(|(run_state, _)| run_state));
         let mut write_errors = WriteErrors::default();
+        write_errors.keep(machine_files::record(self.context.job))?;
         let captured = self.finish_captures();
         let journal = self.finish_journal();
         let mut report = self.report(&why, played, &mut write_errors)?;

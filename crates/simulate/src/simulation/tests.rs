@@ -27,6 +27,7 @@ fn request(lab: &str, results: &Path) -> SimRequest {
         stays: false,
         kernel: None,
         parent: None,
+        root: None,
     };
     SimRequest { run, duration: Duration::from_secs(5) }
 }

@@ -52,7 +52,7 @@ impl Programs {
         match when {
             ReadyWhen::Pause(_) => Ok(true),
             ReadyWhen::File(path) | ReadyWhen::Lease(path) => {
-                let path = context.job.cwd.join(path);
+                let path = context.job.start_folder().join(path);
                 self.nodes[node].has_file(path).map_err(|error| RunError::Died(error.to_string()))
             }
             ReadyWhen::Tcp(port) => self.listens(node, Transport::Tcp, *port),

@@ -43,8 +43,9 @@ pub(super) fn execute(
     if programs.processes.key_of(Purpose::Client(id)).is_some() {
         return Err((ExitCode::Usage, "this connection has started a program already".into()));
     }
-    let is_vm = context.job.plan.nodes[node].stack == Stack::Vm;
-    let cwd = if is_vm { folder_in(context.job, node).to_owned() } else { cwd.into() };
+    // What the client's folder is called there means nothing, or nothing certain.
+    let is_elsewhere = context.job.plan.nodes[node].stack == Stack::Vm || context.job.root.is_some();
+    let cwd = if is_elsewhere { folder_in(context.job, node).to_owned() } else { cwd.into() };
     let env = environment::of_program(&context.job.plan, node, user.as_deref(), &env, &cwd);
     let program = argv[0].clone();
     let argv = argv.into_iter().map(OsString::from).collect();
