@@ -161,7 +161,7 @@ static bool is_above_place(const char *path)
 	return false;
 }
 
-/* Where a file of the machine is, with another root. */
+/* Where a file of the machine is, with another root; nowhere, if its name gets too long. */
 static const char *in_root(const char *path, char *buffer)
 {
 	const char *to;
@@ -169,9 +169,9 @@ static const char *in_root(const char *path, char *buffer)
 	if (!*root || is_of_machine(path))
 		return path;
 	to = joined(buffer, root, path);
-	if (!to || (is_above_place(path) && syscall(SYS_faccessat, AT_FDCWD, to, F_OK)))
-		return path;
-	return to;
+	if (!to)
+		return "";
+	return is_above_place(path) && syscall(SYS_faccessat, AT_FDCWD, to, F_OK) ? path : to;
 }
 
 const char *places_found(const char *path, char *buffer)
