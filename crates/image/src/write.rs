@@ -30,22 +30,24 @@ pub fn write_layout(
     io::copy(&mut contents, &mut io::sink()).at("read", &staged)?;
     let (digest, size) = contents.finish();
     fs::rename(&staged, blobs.join(digest.hex())).at("rename", &staged)?;
-    let layer = descriptor("layer.v1.tar", digest, size);
     let platform = json!({ "architecture": architecture(), "os": "linux" });
     let mut settings = platform.clone();
     settings["config"] = serde_json::to_value(config).map_err(io::Error::from).at("write", folder)?;
     settings["rootfs"] = json!({ "type": "layers", "diff_ids": [digest.to_string()] });
-    let config = document(&blobs, "config.v1+json", &settings)?;
+    let described = document(&blobs, "config.v1+json", &settings)?;
     let manifest = json!({
-        "schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config, "layers": [layer],
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": described,
+        "layers": [descriptor("layer.v1.tar", digest, size)],
     });
-    let mut manifest = document(&blobs, "manifest.v1+json", &manifest)?;
-    manifest["platform"] = platform;
+    let mut found = document(&blobs, "manifest.v1+json", &manifest)?;
+    found["platform"] = platform;
     let write = |name: &str, value: &Value| {
         let path = folder.join(name);
         fs::write(&path, value.to_string()).at("write", &path)
     };
-    write("index.json", &json!({ "schemaVersion": 2, "manifests": [manifest] }))?;
+    write("index.json", &json!({ "schemaVersion": 2, "manifests": [found] }))?;
     write("oci-layout", &json!({ "imageLayoutVersion": "1.0.0" }))
 }
 

@@ -72,14 +72,14 @@ pub fn record(job: &Job) -> Result<(), WriteError> {
     let ended = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let Names { looked_at, listed, mut is_complete } = names;
     let apart = apart(job);
-    let mut of_machine = |names: BTreeSet<PathBuf>, with_windows: bool| -> Vec<String> {
+    let mut of_machine = |all: BTreeSet<PathBuf>, with_windows: bool| -> Vec<String> {
         let is_one = |path: &PathBuf| {
-            let of_window = |window: &&str| path.starts_with(window) && !(with_windows && path == Path::new(window));
-            !WINDOWS.iter().any(|window| of_window(window)) && !apart.iter().any(|folder| path.starts_with(folder))
+            let of_window = |window: &&str| path.starts_with(*window) && !(with_windows && path == Path::new(*window));
+            !WINDOWS.iter().any(of_window) && !apart.iter().any(|folder| path.starts_with(folder))
         };
         // Kernels write several slashes where one would do.
         let once = |path: PathBuf| path.components().collect::<PathBuf>().into_os_string();
-        let texts = names.into_iter().filter(is_one).map(|path| once(path).into_string());
+        let texts = all.into_iter().filter(is_one).map(|path| once(path).into_string());
         let texts: Vec<Result<String, OsString>> = texts.collect();
         is_complete &= texts.iter().all(Result::is_ok);
         texts.into_iter().flatten().collect()
@@ -140,7 +140,7 @@ pub(crate) fn places(job: &Job) -> Result<Option<OsString>, SetupError> {
     });
     let kept = job.keep.exists().then(|| job.keep.clone());
     for path in sources.chain(kept).chain(own(job)) {
-        elsewhere.extend(passed(&path).map(|folder| (folder.clone(), folder)));
+        elsewhere.extend(passed(&path).map(|through| (through.clone(), through)));
         elsewhere.extend([(plain(&path), path.clone()), (real(&path), path)]);
     }
     let mut text = folder.into_os_string();

@@ -84,7 +84,7 @@ fn files(folder: &Path) -> Result<BTreeSet<String>, ArchiveError> {
                 waiting.push(path);
             } else if about.is_file()
                 && !OWN.contains(&name.as_str())
-                && !ASIDE.iter().any(|folder| Path::new(&name).starts_with(folder))
+                && !ASIDE.iter().any(|aside| Path::new(&name).starts_with(aside))
             {
                 found.insert(name);
             }

@@ -150,10 +150,10 @@ fn hostile_roots_are_refused() {
         bytes.extend([0; 1024]);
         bytes
     };
-    let opened = |layer: Vec<u8>, working_dir: &str| {
+    let opened = |packed: Vec<u8>, working_dir: &str| {
         let (results, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let config = Config { working_dir: working_dir.into(), ..Config::default() };
-        write_layout(&results.path().join(ROOT), &config, |output| output.write_all(&layer)).unwrap();
+        write_layout(&results.path().join(ROOT), &config, |output| output.write_all(&packed)).unwrap();
         open(results.path(), home.path()).map(drop)
     };
     assert!(opened(layer(tar::EntryType::Regular, "a", ""), "/").is_ok());
