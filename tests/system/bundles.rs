@@ -268,7 +268,7 @@ fn only_what_kernel_nodes_read_is_known() {
             .flatten()
             .all(|entry| !entry.file_name().to_string_lossy().contains("bundle"))
     );
-    let refused = fixture.netloom(&["run", "pair.yaml", "-q", "--root", "/usr"]).expect_code(4);
-    assert!(refused.stderr.contains("only kernel nodes see another root, and node a is none"), "{refused:#?}");
+    let unseen = fixture.netloom(&["run", "pair.yaml", "-q", "--root", "/usr"]).expect_code(4);
+    assert!(unseen.stderr.contains("only kernel nodes see another root, and node a is none"), "{unseen:#?}");
     fixture.assert_nothing_is_left("pair");
 }

@@ -89,7 +89,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a lab, judge it, and keep the results
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Run all that a lab file describes by `vary` and `repeat`, and tabulate the results
     Sweep(SweepArgs),
     /// Search faults with which something that must hold does not, and shrink them to the cause

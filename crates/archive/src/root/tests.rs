@@ -81,7 +81,7 @@ fn what_was_looked_at_is_whole_and_what_was_listed_has_its_name() {
     assert_eq!(start, machine.files);
     let root = Root::open(&image.folder).unwrap();
     let text =
-        |name: &str| root.read(&machine.files.join(name), 100).unwrap().map(String::from_utf8).map(Result::unwrap);
+        |inner: &str| root.read(&machine.files.join(inner), 100).unwrap().map(String::from_utf8).map(Result::unwrap);
     assert_eq!(text("bin/tool").as_deref(), Some("#!/bin/sh\n"));
     assert_eq!(text("link").as_deref(), Some("#!/bin/sh\n"));
     assert_eq!(text("bin/other").as_deref(), Some(""));
