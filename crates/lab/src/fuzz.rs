@@ -27,8 +27,9 @@ const STRINGS: [&str; 14] = [
 ];
 
 /// Files that models read, and the values that name them.
-const TRACES: [(&str, &str, &str); 6] = [
+const TRACES: [(&str, &str, &str); 7] = [
     ("rate", "tests/files/three.trace", "{kind: delivery-trace, file: FILE}"),
+    ("rate", "tests/files/cell.light", "{kind: cell-trace, light: FILE, heavy: tests/files/three.trace}"),
     ("schedule", "tests/files/schedule.csv", "{file: FILE, interpolation: linear, repeat: true}"),
     ("loss", "tests/files/loss.txt", "{kind: replay, file: FILE}"),
     ("delay", "tests/models/delay-samples.txt", "{kind: samples, file: FILE}"),

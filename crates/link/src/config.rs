@@ -60,7 +60,8 @@ impl PipeConfig {
     /// where packets overtake one another and where a schedule changes the delay, without a proof.
     pub fn least_delay(&self) -> Duration {
         let is_steady = self.reorder == ReorderConfig::default() && !self.schedule.changes_delay();
-        if is_steady { self.delay.least() } else { Duration::ZERO }
+        let of_rate = if self.schedule == ScheduleConfig::None { self.rate.least_delay() } else { Duration::ZERO };
+        if is_steady { self.delay.least() + of_rate } else { Duration::ZERO }
     }
 }
 

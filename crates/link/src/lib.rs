@@ -102,7 +102,10 @@ pub use queue::{
     ClassConfig, CodelConfig, CodelControl, DEFAULT_LIMIT, Division, DrrConfig, DualPi2Config, FqCodelConfig, Overload,
     PieConfig, QueueConfig, RedConfig,
 };
-pub use rate::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, SlotsConfig, TokenBucketConfig};
+pub use rate::{
+    CellTraceConfig, DeliveryTimes, DeliveryTraceConfig, LightTrains, PeakConfig, RateConfig, SlotsConfig,
+    TokenBucketConfig,
+};
 pub use reorder::ReorderConfig;
 pub use schedule::{Interpolation, ScheduleConfig, Step, Timetable};
 pub use spans::Spans;

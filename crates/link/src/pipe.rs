@@ -226,14 +226,14 @@ impl Pipe {
 
     fn send_instantly(&mut self, segment: Packet, drop_log: &mut DropLog) {
         let delay = self.sloping_delay(self.now).unwrap_or_else(|| self.delay.draw());
-        let sent = Sending { segment, finish: self.now, serialization: Duration::ZERO, back_to_back: false, delay };
-        self.depart(sent, drop_log);
+        self.depart(Sending::at_once(segment, self.now, delay), drop_log);
     }
 
     /// A segment, or without a rate limit a train, is sent and travels from then on.
     fn depart(&mut self, sent: Sending, drop_log: &mut DropLog) {
         let busy = sent.busy();
-        let Sending { segment: packet, finish, serialization, delay, .. } = sent;
+        let Sending { segment: packet, finish, serialization, delay, more_delay, .. } = sent;
+        let delay = delay + more_delay;
         if packet.is_phantom() {
             return Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&packet, self.now);
         }
@@ -369,7 +369,7 @@ impl Pipe {
     }
 
     fn pop_train(&mut self, now: Instant, drop_log: &mut DropLog) -> Option<Departure> {
-        let sending = self.transmitter.sending().map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
+        let sending = self.transmitter.sending().map(|s| (&s.segment, self.line.due_behind(s.due())));
         let departure = self.line.pop(now, self.coalesce, sending)?;
         Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&departure.packet, now);
         Some(departure)
@@ -386,7 +386,7 @@ impl Pipe {
 
     fn find_next_wake(&self) -> Option<Instant> {
         let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
-        let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
+        let coming = sending.map(|s| (&s.segment, self.line.due_behind(s.due())));
         let leave = self.line.next_leave(self.coalesce, coming);
         let busy = self.counters.queued.packets > 0 || sending.is_some();
         let wake = match &self.internal_events {

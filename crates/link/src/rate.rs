@@ -1,11 +1,13 @@
 //! The rate of a pipe: one module per model, and the choice between them.
 
+mod cell_trace;
 mod constant;
 mod delivery_trace;
 mod ramp;
 mod slots;
 mod token_bucket;
 
+pub use cell_trace::{CellTraceConfig, LightTrains};
 pub use delivery_trace::{DeliveryTimes, DeliveryTraceConfig};
 pub use slots::SlotsConfig;
 pub use token_bucket::{PeakConfig, TokenBucketConfig};
@@ -13,6 +15,7 @@ pub use token_bucket::{PeakConfig, TokenBucketConfig};
 use crate::ConfigError;
 use crate::slope::Slope;
 use alloc::boxed::Box;
+use cell_trace::CellTrace;
 use constant::Constant;
 use delivery_trace::DeliveryTrace;
 use netloom_units::{Bytes, Duration, Instant, Rate, Seed};
@@ -32,6 +35,8 @@ pub enum RateConfig {
     TokenBucket(TokenBucketConfig),
     /// So many bytes at recorded instants.
     DeliveryTrace(DeliveryTraceConfig),
+    /// So many bytes at instants that were recorded under light load and under heavy load.
+    CellTrace(CellTraceConfig),
     /// Several packets at once, when the sender gets a turn.
     Slots(SlotsConfig),
 }
@@ -44,6 +49,7 @@ impl RateConfig {
             Self::Constant(rate) => Some(*rate),
             Self::TokenBucket(config) => Some(config.rate),
             Self::DeliveryTrace(config) => Some(config.mean()),
+            Self::CellTrace(config) => Some(config.heavy.mean()),
             Self::Slots(config) => config.rate,
         }
     }
@@ -57,7 +63,16 @@ impl RateConfig {
             Self::Unlimited | Self::Constant(_) => Ok(()),
             Self::TokenBucket(config) => config.check(),
             Self::DeliveryTrace(config) => config.check(),
+            Self::CellTrace(config) => config.check(),
             Self::Slots(config) => config.check(),
+        }
+    }
+
+    /// Returns the least delay of what is sent, beside that of the pipe.
+    pub fn least_delay(&self) -> Duration {
+        match self {
+            Self::CellTrace(config) => config.light.least_delay(),
+            _ => Duration::ZERO,
         }
     }
 
@@ -86,6 +101,7 @@ pub(crate) enum Pace {
     Constant(Constant),
     TokenBucket(Box<TokenBucket>),
     DeliveryTrace(Box<DeliveryTrace>),
+    CellTrace(Box<CellTrace>),
     Ramp(Ramp),
     Slots(Box<Slots>),
 }
@@ -98,6 +114,7 @@ impl Pace {
             RateConfig::Constant(rate) => Some(Self::Constant(Constant::new(*rate))),
             RateConfig::TokenBucket(config) => Some(Self::TokenBucket(Box::new(TokenBucket::new(config, now)))),
             RateConfig::DeliveryTrace(config) => Some(Self::DeliveryTrace(Box::new(DeliveryTrace::new(config, now)))),
+            RateConfig::CellTrace(config) => Some(Self::CellTrace(Box::new(CellTrace::new(config, now)))),
             RateConfig::Slots(config) => Some(Self::Slots(Box::new(Slots::new(config, seed)))),
         }
     }
@@ -114,6 +131,7 @@ impl Pace {
             Self::Constant(constant) => constant.rate(),
             Self::TokenBucket(bucket) => bucket.rate(),
             Self::DeliveryTrace(trace) => trace.mean(),
+            Self::CellTrace(trace) => trace.mean(),
             Self::Ramp(ramp) => ramp.mean(),
             Self::Slots(slots) => slots.nominal(),
         }
@@ -125,15 +143,17 @@ impl Pace {
         match self {
             Self::Constant(_) | Self::TokenBucket(_) | Self::Ramp(_) => now,
             Self::DeliveryTrace(trace) => trace.opens(now),
+            Self::CellTrace(trace) => trace.opens(now),
             Self::Slots(slots) => slots.opens(now),
         }
     }
 
     /// The same for packets that wait while another is sent to its end at `now`.
-    pub(crate) fn follows(&self, now: Instant) -> Instant {
+    pub(crate) fn follows(&mut self, now: Instant) -> Instant {
         match self {
             Self::Constant(_) | Self::TokenBucket(_) | Self::Ramp(_) => now,
             Self::DeliveryTrace(trace) => trace.follows(now),
+            Self::CellTrace(trace) => trace.follows(now),
             Self::Slots(slots) => slots.follows(now),
         }
     }
@@ -145,8 +165,25 @@ impl Pace {
             Self::Constant(constant) => constant.send(size, back_to_back),
             Self::TokenBucket(bucket) => bucket.send(start, u128::from(size.get()) * 8_000_000_000),
             Self::DeliveryTrace(trace) => trace.send(start, trace.needed(size)),
+            Self::CellTrace(trace) => trace.send(start, trace.needed(size)),
             Self::Ramp(ramp) => ramp.send(start, size, back_to_back),
             Self::Slots(slots) => slots.send(start, size, back_to_back),
+        }
+    }
+
+    /// The delay of what is sent now, beside that of the pipe.
+    pub(crate) fn delay(&self) -> Duration {
+        match self {
+            Self::CellTrace(trace) => trace.delay(),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// The least delay of all that is sent from now on, beside that of the pipe.
+    pub(crate) fn least_delay(&self) -> Duration {
+        match self {
+            Self::CellTrace(trace) => trace.least_delay(),
+            _ => Duration::ZERO,
         }
     }
 
@@ -202,6 +239,7 @@ impl Pace {
             Self::Constant(constant) => constant.owed(left),
             Self::TokenBucket(bucket) => bucket.owed(),
             Self::DeliveryTrace(trace) => trace.owed(now),
+            Self::CellTrace(trace) => trace.owed(now),
             Self::Ramp(ramp) => ramp.owed(now),
             Self::Slots(slots) => slots.owed(left),
         }
@@ -213,6 +251,10 @@ impl Pace {
             Self::Constant(constant) => constant.resume(owed),
             Self::TokenBucket(bucket) => bucket.send(now, owed),
             Self::DeliveryTrace(trace) => {
+                trace.opens(now);
+                trace.send(now, owed)
+            }
+            Self::CellTrace(trace) => {
                 trace.opens(now);
                 trace.send(now, owed)
             }

@@ -17,9 +17,22 @@ pub(crate) struct Sending {
     pub(crate) back_to_back: bool,
     /// How long it will travel.
     pub(crate) delay: Duration,
+    /// How much longer, by the rate model.
+    pub(crate) more_delay: Duration,
 }
 
 impl Sending {
+    /// A segment that is sent at once.
+    pub(crate) fn at_once(segment: Packet, now: Instant, delay: Duration) -> Self {
+        let zero = Duration::ZERO;
+        Self { segment, finish: now, serialization: zero, back_to_back: false, delay, more_delay: zero }
+    }
+
+    /// When it is due, if nothing is in front of it.
+    pub(crate) fn due(&self) -> Instant {
+        self.finish + self.delay + self.more_delay
+    }
+
     /// How long it made the transmitter busy behind another segment; see [`crate::Departure`].
     pub(crate) fn busy(&self) -> Duration {
         if self.back_to_back { self.serialization } else { Duration::ZERO }
@@ -29,7 +42,7 @@ impl Sending {
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Transmitter {
-    /// None: infinitely fast.
+    /// The rate model; none: infinitely fast.
     pace: Option<Pace>,
     overhead: OverheadConfig,
     sending: Option<Sending>,
@@ -71,8 +84,8 @@ impl Transmitter {
     }
 
     /// From when on the transmitter, free at `now` after one segment, takes another that waits.
-    pub(crate) fn follows(&self, now: Instant) -> Instant {
-        self.pace.as_ref().map_or(now, |pace| pace.follows(now))
+    pub(crate) fn follows(&mut self, now: Instant) -> Instant {
+        self.pace.as_mut().map_or(now, |pace| pace.follows(now))
     }
 
     /// Starts sending `segment`, which will travel for `delay`.
@@ -81,7 +94,13 @@ impl Transmitter {
         let size = self.overhead.charged(segment.size());
         let serialization = self.pace.as_mut().map_or(Duration::ZERO, |pace| pace.send(start, size, back_to_back));
         let back_to_back = back_to_back && !self.behind_phantom;
-        self.sending = Some(Sending { segment, finish: start + serialization, serialization, back_to_back, delay });
+        let (finish, more_delay) = (start + serialization, self.pace.as_ref().map_or(Duration::ZERO, Pace::delay));
+        self.sending = Some(Sending { segment, finish, serialization, back_to_back, delay, more_delay });
+    }
+
+    /// The least delay of all that is sent from now on, beside that of the pipe.
+    pub(crate) fn least_delay(&self) -> Duration {
+        self.pace.as_ref().map_or(Duration::ZERO, Pace::least_delay)
     }
 
     /// When the current segment has been sent.

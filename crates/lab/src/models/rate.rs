@@ -2,21 +2,24 @@
 
 use crate::errors::{Errors, keep};
 use crate::fields::Fields;
-use crate::forms::Whole;
+use crate::forms::{OrZero, Whole};
 use crate::keyed::{Keyed, sections};
 use crate::models::{delay, quoted};
 use crate::scalar;
 use crate::section::{Form, Key, Kind, Section, key};
 use crate::yaml::{Content, Node};
-use netloom_link::{DeliveryTimes, DeliveryTraceConfig, PeakConfig, RateConfig, SlotsConfig, TokenBucketConfig};
-use netloom_units::{Bytes, Rate};
+use netloom_link::{CellTraceConfig, DeliveryTraceConfig, PeakConfig, RateConfig, SlotsConfig, TokenBucketConfig};
+use netloom_units::{Bytes, Duration, Rate};
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::Arc;
 
 pub(crate) const KEY: Key = key!(
-    /// How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or unlimited. Default: unlimited.
+    /// How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace or two, slots, or unlimited. Default: unlimited.
     rate = Kind::OneOf(&[Rate::KIND, Kind::Word(&["unlimited"]), Kind::Sections(KINDS)]), "100 Mbit/s"
 );
 
-const KINDS: &[&Section] = &[&TokenBucket::SECTION, &DeliveryTrace::SECTION, &Slotted::SECTION];
+const KINDS: &[&Section] = &[&TokenBucket::SECTION, &DeliveryTrace::SECTION, &CellTrace::SECTION, &Slotted::SECTION];
 
 sections! {
     /// Bursts at once, and a rate over longer times.
@@ -43,6 +46,25 @@ sections! {
         bytes: Bytes, "1504 B";
         /// What each packet is charged beside its bytes from the IP header on. Default: 4 B.
         header: Bytes, "4 B";
+    }
+}
+
+sections! {
+    /// A cellular network by two traces in the formats of CellReplay, which tell its delay, too.
+    struct CellTrace = "rate_cell_trace" {
+        /// Two traces of a cellular network.
+        kind is "cell-trace";
+        /// The trace that was recorded under light load: per line the time of a train of packets, the delay of the first, and how long after it
+        /// each of them arrived, in milliseconds.
+        light = Kind::Text("."), required "traces/cell.light";
+        /// The trace that was recorded under heavy load: one time in milliseconds per line.
+        heavy = Kind::Text("."), required "traces/cell.heavy";
+        /// How many bytes are sent at each opportunity. Default: 1400 B.
+        bytes: Bytes, "1400 B";
+        /// What each packet is charged beside its bytes from the IP header on. Default: 4 B.
+        header: Bytes, "4 B";
+        /// For how long a burst goes on behind its last packet. Default: 0 ms.
+        timer: OrZero<Duration>, "10 ms";
     }
 }
 
@@ -74,6 +96,8 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "{kind: token-bucket, rate: 50 Mbit/s, burst: 64 KiB, peak: 1 Gbit/s, peak_burst: 3 kB}",
     "{kind: delivery-trace, file: tests/files/three.trace}",
     "{kind: delivery-trace, file: tests/files/three.trace, bytes: 1500 B, header: 0 B}",
+    "{kind: cell-trace, light: tests/files/cell.light, heavy: tests/files/three.trace}",
+    "{kind: cell-trace, light: tests/files/cell.light, heavy: tests/files/three.trace, bytes: 1500 B, header: 0 B, timer: 10 ms}",
     "{kind: slots, every: 1 ms}",
     "{kind: slots, every: {kind: uniform, from: 1 ms, to: 2 ms}, packets: 16, bytes: 64 kB, rate: 300 Mbit/s}",
 ];
@@ -86,6 +110,7 @@ pub(crate) fn decode(node: &Node, errors: &mut Errors) -> Option<RateConfig> {
     let config = match kind {
         "token-bucket" => RateConfig::TokenBucket(token_bucket(&fields, errors)?),
         "slots" => RateConfig::Slots(slots(&fields, errors)?),
+        "cell-trace" => RateConfig::CellTrace(cell_trace(&fields, errors)?),
         _ => RateConfig::DeliveryTrace(delivery_trace(&fields, errors)?),
     };
     fields.checked(config.check(), errors)?;
@@ -106,11 +131,27 @@ fn delivery_trace(fields: &Fields<'_>, errors: &mut Errors) -> Option<DeliveryTr
     let DeliveryTrace { bytes, header } = DeliveryTrace::read_keys(fields, errors)?;
     let bytes = bytes.unwrap_or(DeliveryTraceConfig::BYTES);
     let header = header.unwrap_or(DeliveryTraceConfig::HEADER);
-    let node = fields.get("file")?;
+    let (times, file) = read_file(fields, "file", errors)?;
+    Some(DeliveryTraceConfig { times, file, bytes, header })
+}
+
+fn cell_trace(fields: &Fields<'_>, errors: &mut Errors) -> Option<CellTraceConfig> {
+    let CellTrace { bytes, header, timer } = CellTrace::read_keys(fields, errors)?;
+    let (light, heavy) = (read_file(fields, "light", errors), read_file(fields, "heavy", errors));
+    let mut config = CellTraceConfig::new(light?, heavy?);
+    config.heavy.bytes = bytes.unwrap_or(config.heavy.bytes);
+    config.heavy.header = header.unwrap_or(config.heavy.header);
+    config.timer = timer.unwrap_or(config.timer);
+    Some(config)
+}
+
+/// What the file says that is the value of this key, and its name.
+fn read_file<T: FromStr<Err: Display>>(fields: &Fields<'_>, key: &str, errors: &mut Errors) -> Option<(T, Arc<str>)> {
+    let node = fields.get(key)?;
     let text = keep(errors.read_text(node), errors)?;
     let file = node.text()?;
-    let times: DeliveryTimes = keep(text.parse().map_err(|wrong| node.error(format!("{file}: {wrong}"))), errors)?;
-    Some(DeliveryTraceConfig { times, file: file.into(), bytes, header })
+    let read = keep(text.parse().map_err(|wrong| node.error(format!("{file}: {wrong}"))), errors)?;
+    Some((read, file.into()))
 }
 
 fn slots(fields: &Fields<'_>, errors: &mut Errors) -> Option<SlotsConfig> {
@@ -139,15 +180,21 @@ pub(crate) fn write(config: &RateConfig) -> String {
             });
             format!("{{kind: token-bucket, rate: {rate}, burst: {burst}{peak}}}")
         }
-        RateConfig::DeliveryTrace(DeliveryTraceConfig { file, bytes, header, .. }) => {
-            let mut text = format!("{{kind: delivery-trace, file: {}", quoted(file));
-            if *bytes != DeliveryTraceConfig::BYTES {
-                text += &format!(", bytes: {bytes}");
-            }
-            if *header != DeliveryTraceConfig::HEADER {
-                text += &format!(", header: {header}");
-            }
-            text + "}"
+        RateConfig::DeliveryTrace(trace) => {
+            let worth = worth(trace, DeliveryTraceConfig::BYTES);
+            format!("{{kind: delivery-trace, file: {}{worth}}}", quoted(&trace.file))
+        }
+        RateConfig::CellTrace(CellTraceConfig { light_file, heavy, timer, .. }) => {
+            let worth = worth(heavy, CellTraceConfig::BYTES);
+            let timer = if timer.is_zero() { String::new() } else { format!(", timer: {timer}") };
+            format!("{{kind: cell-trace, light: {}, heavy: {}{worth}{timer}}}", quoted(light_file), quoted(&heavy.file))
         }
     }
+}
+
+/// The keys of what an opportunity of a trace is worth, where they differ from the usual.
+fn worth(DeliveryTraceConfig { bytes, header, .. }: &DeliveryTraceConfig, usual: Bytes) -> String {
+    let bytes = if *bytes == usual { String::new() } else { format!(", bytes: {bytes}") };
+    let header = if *header == DeliveryTraceConfig::HEADER { String::new() } else { format!(", header: {header}") };
+    bytes + &header
 }

@@ -57,7 +57,7 @@ impl Pipe {
         if self.internal_events.as_ref().is_some_and(|internal_events| internal_events.has_schedule()) {
             return Duration::ZERO;
         }
-        let least = self.reorder.hurried_least(self.delay.least());
+        let least = self.reorder.hurried_least(self.delay.least() + self.transmitter.least_delay());
         let least = self.air.as_ref().map_or(least, |air| air.lookahead());
         // A packet that joins the train before it leaves with it, or makes it leave.
         Duration::from_nanos(least.as_nanos().saturating_sub(self.coalesce.as_nanos()))
@@ -76,7 +76,7 @@ impl Pipe {
     /// No packet that leaves the transmitter from `now` on travels for less.
     fn least_delay(&self, now: Instant) -> Duration {
         let least = self.slopes.least_delay(now).unwrap_or_else(|| self.delay.least());
-        self.reorder.hurried_least(least)
+        self.reorder.hurried_least(least + self.transmitter.least_delay())
     }
 
     /// When the last of those that go in order is due. What the transmitter sends is one of them, unless it may overtake.
@@ -88,7 +88,7 @@ impl Pipe {
     /// What the transmitter will put on the way next, and when that will be due if it goes in order.
     fn coming(&self) -> Option<(&Packet, Instant)> {
         let sending = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom())?;
-        Some((&sending.segment, self.line.due_behind(sending.finish + sending.delay)))
+        Some((&sending.segment, self.line.due_behind(sending.due())))
     }
 
     /// Returns whether the packet that leaves next has entered at the instant at which it leaves.
@@ -128,7 +128,7 @@ impl Pipe {
     /// The entrance of the pipe stays where it is in time. The counters have the packet as departed from now on.
     pub fn pop_certain(&mut self, leave: Instant, drop_log: &mut DropLog) -> Option<Departure> {
         let coming = self.transmitter.sending().filter(|sending| !sending.segment.is_phantom());
-        let coming = coming.map(|s| (&s.segment, self.line.due_behind(s.finish + s.delay)));
+        let coming = coming.map(|s| (&s.segment, self.line.due_behind(s.due())));
         let departure = self.line.pop(leave, self.coalesce, coming)?;
         Ledger { counters: &mut self.counters, drop_log, now: self.now }.depart(&departure.packet, leave);
         Some(departure)

@@ -1,6 +1,7 @@
 //! The tests of pipes from outside of the crate: one program, which is linked once.
 
 mod aqm;
+mod cell_traces;
 mod cross;
 mod delay;
 mod everything;

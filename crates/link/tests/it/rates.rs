@@ -2,6 +2,7 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
+use crate::cell_traces::cells;
 use crate::properties::{delays, loads};
 use netloom_link::{
     DeliveryTimes, DeliveryTraceConfig, DropLog, Interpolation, OverheadConfig, PeakConfig, Pipe, PipeChange,
@@ -17,30 +18,30 @@ use proptest::test_runner::RngSeed;
 use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone, Debug)]
-enum Event {
+pub(crate) enum Event {
     Send(Load),
     Change(Box<PipeChange>),
     Up(bool),
 }
 
 #[derive(Clone, Debug)]
-struct Case {
-    config: PipeConfig,
-    events: Vec<(Instant, Event)>,
+pub(crate) struct Case {
+    pub(crate) config: PipeConfig,
+    pub(crate) events: Vec<(Instant, Event)>,
 }
 
 /// The number of a packet and the place of a segment in it.
-type Segment = (u32, u32);
+pub(crate) type Segment = (u32, u32);
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Outcome {
+pub(crate) struct Outcome {
     /// What left, how large it was, and when.
-    left: Vec<(Segment, u64, Instant)>,
-    dropped: BTreeSet<Segment>,
+    pub(crate) left: Vec<(Segment, u64, Instant)>,
+    pub(crate) dropped: BTreeSet<Segment>,
 }
 
 /// Plays a case and checks the books on the way. `every`: departures are asked for at multiples of this span only.
-fn play(case: &Case, every: Option<Duration>, separately: bool) -> Outcome {
+pub(crate) fn play(case: &Case, every: Option<Duration>, separately: bool) -> Outcome {
     let mut pipe = Pipe::new(&case.config, Duration::ZERO, Seed::new(7));
     let (mut pool, mut drop_log, mut outcome) = (Pool::default(), DropLog::new(), Outcome::default());
     let mut count = 0;
@@ -92,7 +93,7 @@ fn depart(
 }
 
 /// Every segment that is sent: its arrival and its size.
-fn arrivals(case: &Case) -> Vec<(Segment, Instant, u64)> {
+pub(crate) fn arrivals(case: &Case) -> Vec<(Segment, Instant, u64)> {
     let mut pool = Pool::default();
     let sends = case.events.iter().filter_map(|(at, event)| match event {
         Event::Send(load) => Some((*at, *load)),
@@ -136,7 +137,7 @@ fn buckets() -> impl Strategy<Value = TokenBucketConfig> {
     })
 }
 
-fn traces() -> impl Strategy<Value = DeliveryTraceConfig> {
+pub(crate) fn traces() -> impl Strategy<Value = DeliveryTraceConfig> {
     (vec(0..4_u64, 0..12), 1..10_u64, sizes(100..3_000), sizes(0..40)).prop_map(|(gaps, last, bytes, header)| {
         let mut time = 0;
         let mut text = String::new();
@@ -155,6 +156,7 @@ fn any_rate() -> impl Strategy<Value = RateConfig> {
         2 => rates().prop_map(RateConfig::Constant),
         4 => buckets().prop_map(RateConfig::TokenBucket),
         4 => traces().prop_map(RateConfig::DeliveryTrace),
+        4 => cells().prop_map(RateConfig::CellTrace),
     ]
 }
 
@@ -254,7 +256,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 /// One model, packets, and nothing else.
-fn steady(config: impl Strategy<Value = PipeConfig>) -> impl Strategy<Value = Case> {
+pub(crate) fn steady(config: impl Strategy<Value = PipeConfig>) -> impl Strategy<Value = Case> {
     (config, timed(loads().prop_map(Event::Send))).prop_map(|(config, events)| Case { config, events })
 }
 
