@@ -1,4 +1,4 @@
-//! Radio media: physical layers, access and propagation of IEEE 802.11 as exact events.
+//! Radio media: physical layers, access and propagation of IEEE 802.11, and cells of mobile networks, as exact events.
 //!
 //! This crate reads no clock, starts no thread and opens no file: it is `no_std`, and the compiler proves it. It knows sizes and
 //! instants of frames, and nothing of packets, pipes or labs. Its parts:
@@ -7,6 +7,7 @@
 //! - [`Medium`]: stations that contend for one channel by DCF or EDCA and all hear one another. [`Access`], [`Contention`],
 //!   [`Aggregation`], [`RetryLimits`] and [`Discipline`] say how.
 //! - [`RadioMedium`]: stations at positions, each of which hears what reaches it: hidden and exposed stations, interference, capture, rate control.
+//! - [`CellMedium`]: a base station that schedules its terminals, as those of LTE and 5G do.
 //! - [`Interferer`]: what neighbours' networks and other devices send on the channel.
 //! - [`Path`]: where a station is at each time, if it moves. [`Generator`] and [`Group`] draw paths.
 //! - [`PathLoss`], [`Scenario`], [`Wall`], [`AntennaPattern`], [`Shadowing`] and [`Fading`]: what is left of a signal at a distance. [`packet_error_rate`]: how many frames
@@ -72,6 +73,7 @@ mod airtime;
 mod antenna;
 mod attempt;
 mod category;
+mod cell;
 mod config;
 mod contender;
 mod contention;
@@ -104,6 +106,10 @@ pub use airtime::Airtime;
 pub use antenna::{AntennaPattern, Beam};
 pub use attempt::Attempt;
 pub use category::AccessCategory;
+pub use cell::{
+    CellConfig, CellMedium, CellSignal, CellStation, CqiTable, Drx, HandoverGaps, RadioLinkControl, Scheduler, SlotUse,
+    transport_block,
+};
 pub use config::{Access, Aggregation, Discipline, MediumConfig, Recovery, RetryLimits};
 pub use contention::Contention;
 pub use counters::{StationCounters, Totals};

@@ -3,6 +3,7 @@
 mod aggregation;
 mod bianchi;
 mod categories;
+mod cell;
 mod common;
 mod conservation;
 mod frames;

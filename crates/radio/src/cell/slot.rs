@@ -1,0 +1,209 @@
+//! A slot: who gets which blocks, and what becomes of what is sent in them.
+
+use super::bearer::{HEADER, Repeat};
+use super::config::Scheduler;
+use super::medium::{CellMedium, insert};
+use super::table::transport_block;
+use crate::frame::Outcome;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use netloom_units::{Instant, Probability, Rate};
+use rand_core::Rng;
+
+/// A bearer that could send something new.
+struct Candidate {
+    place: usize,
+    cqi: u8,
+    /// The bits that it would get with all blocks.
+    rate: u64,
+    average: u64,
+    served: u64,
+}
+
+impl<P> CellMedium<P> {
+    /// Decides a slot.
+    pub(super) fn run_slot(&mut self, slot: u64) {
+        let at = self.start(slot);
+        let decoded = at + self.config.slot + self.config.processing;
+        // What is given up before this slot is decoded does not learn from it.
+        self.give_up_before(decoded);
+        let mut is_used = false;
+        for is_uplink in [false, true] {
+            if self.has_blocks(slot, is_uplink) {
+                let left = self.send_repeats(at, is_uplink);
+                is_used |= self.send_fresh(slot, is_uplink, left) < self.config.blocks;
+            }
+        }
+        if is_used {
+            self.totals.busy = self.totals.busy + self.config.slot;
+        }
+    }
+
+    fn bits(&self, cqi: u8, blocks: u32) -> u64 {
+        let elements = u64::from(blocks) * u64::from(self.config.elements) * u64::from(self.config.layers);
+        transport_block(self.config.table, cqi, elements)
+    }
+
+    /// How many blocks so many bytes need, at most all.
+    fn blocks(&self, cqi: u8, bytes: u64) -> u32 {
+        let (mut low, mut high) = (1, self.config.blocks);
+        while low < high {
+            let middle = u32::midpoint(low, high);
+            if self.bits(cqi, middle) / 8 >= bytes {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+
+    fn places(&self, is_uplink: bool) -> core::ops::Range<usize> {
+        let stations = self.counters.len();
+        if is_uplink { stations..2 * stations } else { 0..stations }
+    }
+
+    /// The CQI of a bearer, if it can be reached at all; otherwise it looks again with the next report.
+    fn cqi(&mut self, place: usize, at: Instant) -> Option<u8> {
+        let stations = self.counters.len();
+        let (is_uplink, station) = (place >= stations, place % stations);
+        if self.qualities.reachable(station, at) > at || self.bearers[place].blind_until > at {
+            return None;
+        }
+        let cqi = if station == self.base { 1 } else { self.qualities.cqi(station, is_uplink, at) };
+        if cqi == 0 {
+            self.bearers[place].blind_until = self.qualities.next_report(at);
+        }
+        (cqi > 0).then_some(cqi)
+    }
+
+    /// Sends again what is due, in the order in which it is, and returns how many blocks are left.
+    fn send_repeats(&mut self, at: Instant, is_uplink: bool) -> u32 {
+        let mut left = self.config.blocks;
+        let due =
+            |this: &Self, place: usize| this.bearers[place].repeats.front().map(|own| own.due).filter(|due| *due <= at);
+        let mut all: Vec<_> = self.places(is_uplink).filter_map(|place| Some((due(self, place)?, place))).collect();
+        all.sort_unstable();
+        for (_, place) in all {
+            let Some(cqi) = self.cqi(place, at) else { continue };
+            while due(self, place).is_some()
+                && let Some(repeat) = self.bearers[place].repeats.front().copied()
+            {
+                let blocks = self.blocks(cqi, repeat.bytes);
+                if blocks > left {
+                    break;
+                }
+                left -= blocks;
+                self.bearers[place].repeats.pop_front();
+                self.send(place, at, repeat, (cqi, blocks));
+            }
+        }
+        left
+    }
+
+    /// Sends what is new, and returns how many blocks are left.
+    fn send_fresh(&mut self, slot: u64, is_uplink: bool, mut left: u32) -> u32 {
+        let at = self.start(slot);
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for place in self.places(is_uplink) {
+            candidates.extend(self.candidate(place, slot, at));
+        }
+        let scheduler = self.config.scheduler;
+        candidates.sort_by(|one, other| order(scheduler, one, other));
+        for Candidate { place, cqi, .. } in candidates {
+            let blocks = self.blocks(cqi, self.bearers[place].needed()).min(left);
+            if blocks == 0 || self.bits(cqi, blocks) / 8 <= HEADER {
+                continue;
+            }
+            left -= blocks;
+            let bits = self.bits(cqi, blocks);
+            let (block, bytes) = self.bearers[place].fill(bits / 8);
+            self.bearers[place].share.get(slot, bits, self.config.window);
+            if self.bearers[place].waiting() == 0 {
+                self.bearers[place].known_from = None;
+            }
+            self.send(place, at, Repeat { due: at, block, attempt: 1, round: 1, bytes }, (cqi, blocks));
+        }
+        left
+    }
+
+    fn candidate(&mut self, place: usize, slot: u64, at: Instant) -> Option<Candidate> {
+        let (stations, bearer) = (self.counters.len(), &self.bearers[place]);
+        let is_ready = if place >= stations {
+            bearer.known_from.is_some_and(|known| known <= at)
+        } else {
+            self.listening(place, at) <= at
+        };
+        if bearer.waiting() == 0 || !is_ready {
+            return None;
+        }
+        let cqi = self.cqi(place, at)?;
+        let rate = self.bits(cqi, self.config.blocks);
+        let share = &mut self.bearers[place].share;
+        share.pass(slot, self.config.window);
+        Some(Candidate { place, cqi, rate, average: share.average, served: share.served })
+    }
+
+    /// A block is on the air, and is decoded or not.
+    fn send(&mut self, place: usize, at: Instant, sent: Repeat, (cqi, blocks): (u8, u32)) {
+        let stations = self.counters.len();
+        let decoded = at + self.config.slot + self.config.processing;
+        let is_good = self.is_decoded(place, sent.attempt);
+        let from = self.sender(place);
+        self.count(from.0 as usize, self.bits(cqi, blocks), blocks, is_good);
+        if place != self.base {
+            self.listen(place % stations, at + self.config.slot);
+        }
+        let is_acknowledged = self.is_acknowledged();
+        let (harq, attempts, rounds) = (self.config.harq, self.config.attempts, self.config.rounds);
+        let Self { bearers, outcomes, config, .. } = self;
+        let bearer = &mut bearers[place];
+        let mut sink = |frame, dropped| insert(outcomes, Outcome { at: decoded, from, frame, dropped });
+        if is_good {
+            bearer.decode(sent.block);
+        } else if sent.attempt < attempts {
+            bearer.repeat(Repeat { due: at + harq, attempt: sent.attempt + 1, ..sent });
+        } else if is_acknowledged && sent.round < rounds {
+            bearer.repeat(Repeat { due: decoded + config.reordering, attempt: 1, round: sent.round + 1, ..sent });
+        } else {
+            bearer.lose(sent.block, &mut sink);
+        }
+        bearer.deliver(is_acknowledged, &mut sink);
+        if is_acknowledged || !bearer.has_gap() {
+            bearer.gives_up = None;
+        } else if bearer.gives_up.is_none() {
+            bearer.gives_up = Some(decoded + config.reordering);
+        }
+    }
+
+    /// Draws whether a block is decoded; what is for everybody always is.
+    fn is_decoded(&mut self, place: usize, attempt: u32) -> bool {
+        let lost: Probability = if attempt == 1 { self.config.errors } else { self.config.repeat_errors };
+        place == self.base || lost.is_zero() || !lost.happens(self.bearers[place].errors.next_u64())
+    }
+
+    fn count(&mut self, station: usize, bits: u64, blocks: u32, is_good: bool) {
+        let slot = self.config.slot.as_nanos();
+        let counters = &mut self.counters[station];
+        let rate = Rate::from_bits_per_second(bits * 1_000_000_000 / slot).map_or(0, Rate::as_bits_per_second);
+        counters.attempt(1, rate);
+        counters.failed_mpdus += u64::from(!is_good);
+        let share = slot * u64::from(blocks) / u64::from(self.config.blocks);
+        counters.airtime = counters.airtime + netloom_units::Duration::from_nanos(share);
+        self.totals.attempts += 1;
+        self.totals.failed_mpdus += u64::from(!is_good);
+    }
+}
+
+/// Who comes first.
+fn order(scheduler: Scheduler, one: &Candidate, other: &Candidate) -> Ordering {
+    let by_wait = one.served.cmp(&other.served).then(one.place.cmp(&other.place));
+    match scheduler {
+        Scheduler::RoundRobin => by_wait,
+        Scheduler::ProportionalFair => {
+            // Ratios of rates to averages, multiplied crosswise; whoever got nothing has the least average of all.
+            let ratio = |rate: u64, of: &Candidate| u128::from(rate) * (u128::from(of.average) + 1);
+            ratio(other.rate, one).cmp(&ratio(one.rate, other)).then(by_wait)
+        }
+    }
+}
