@@ -4,6 +4,7 @@ mod addressing;
 pub(crate) mod attachments;
 mod by_hand;
 pub(crate) mod capabilities;
+pub(crate) mod cell;
 mod churn;
 pub(crate) mod clock;
 pub(crate) mod container;

@@ -2,6 +2,7 @@
 
 mod bypass;
 mod capture;
+mod cell;
 mod churn;
 mod clock;
 mod daemons;
@@ -32,6 +33,7 @@ mod radio;
 mod repeats;
 mod routing;
 mod rules;
+mod stations;
 mod stops;
 mod switches;
 mod timeline;

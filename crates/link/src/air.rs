@@ -1,6 +1,7 @@
 //! The access of stations to a radio medium, in place of queue and transmitter of a pipe.
 //!
-//! The computation is `netloom_radio`'s [`Medium`], or its [`RadioMedium`] where stations have positions; here are the packets: whose they are, for whom they are, and what an access point does with
+//! The computation is `netloom_radio`'s [`Medium`], its [`RadioMedium`] where stations have positions, or its [`CellMedium`] of a mobile network, whose
+//! base station is an access point here; here are the packets: whose they are, for whom they are, and what an access point does with
 //! those that one station sends to another. With an access point, stations send to it alone, and it sends on to the station, or to everybody what is
 //! for a group (IEEE 802.11-2020, 4.3.2 and 10.3.6). Without one they send to one another (an independent network, 4.3.1).
 //! Differs from the standard: the access point's own end hears what a station sends to a group when the access point repeats it.
@@ -17,8 +18,8 @@ use channel::Channel;
 pub use frames::{AirMpdu, AirPacket, AirPpdu, AirWay};
 use netloom_packet::Packet;
 use netloom_radio::{
-    AccessCategory, AntennaPattern, Cause, ConfigError, Decibels, Destination, Frame, Interferer, LinkConfig,
-    MediumConfig, Path, RadioConfig, RateControl, StationCounters, StationId,
+    AccessCategory, AntennaPattern, Cause, CellConfig, CellSignal, ConfigError, Decibels, Destination, Frame,
+    HandoverGaps, Interferer, LinkConfig, MediumConfig, Path, RadioConfig, RateControl, StationCounters, StationId,
 };
 use netloom_units::{Duration, Instant, Seed};
 
@@ -29,7 +30,7 @@ const MOST_ADDRESSES: usize = 65_536;
 #[derive(Clone, Debug, PartialEq)]
 pub struct AirConfig {
     /// The physical layer, and how stations get access.
-    pub medium: MediumConfig,
+    pub medium: AirMedium,
     /// The stations, access points among them.
     pub stations: Vec<AirStation>,
     /// The place of the access point among the stations; none: stations send to one another.
@@ -38,6 +39,34 @@ pub struct AirConfig {
     pub radio: Option<RadioConfig>,
     /// The interferers where all stations hear one another; those with signals are part of these.
     pub interferers: Vec<Interferer>,
+}
+
+/// A kind of radio media, with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AirMedium {
+    /// A channel of IEEE 802.11.
+    Wifi(MediumConfig),
+    /// A cell of a mobile network.
+    Cell(Box<CellConfig>),
+}
+
+impl AirMedium {
+    /// Returns the parameters of a channel of 802.11; none of another kind.
+    pub fn wifi(&self) -> Option<&MediumConfig> {
+        match self {
+            Self::Wifi(medium) => Some(medium),
+            Self::Cell(_) => None,
+        }
+    }
+}
+
+/// The properties of a terminal in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AirTerminal {
+    /// How well it and the base station hear each other.
+    pub signal: CellSignal,
+    /// Its handovers, if it has any.
+    pub handovers: Option<HandoverGaps>,
 }
 
 /// A station of a radio medium.
@@ -53,6 +82,8 @@ pub struct AirStation {
     pub link: LinkConfig,
     /// Where it is and how it sends, if there are signals.
     pub antenna: AirAntenna,
+    /// The properties of a terminal in a cell; none of a base station, or of a station of 802.11.
+    pub terminal: Option<AirTerminal>,
 }
 
 /// The place and the sender of a station.

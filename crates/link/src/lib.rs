@@ -71,7 +71,9 @@ mod transits;
 mod transmitter;
 mod watched;
 
-pub use air::{AirAntenna, AirConfig, AirMpdu, AirPacket, AirPpdu, AirStation, AirWay, Hearers};
+pub use air::{
+    AirAntenna, AirConfig, AirMedium, AirMpdu, AirPacket, AirPpdu, AirStation, AirTerminal, AirWay, Hearers,
+};
 pub use cause::Cause;
 pub use chance::ChanceConfig;
 pub use config::{PipeChange, PipeConfig};

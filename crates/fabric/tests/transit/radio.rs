@@ -5,11 +5,12 @@ use crate::network::{all, plain, stream};
 use crate::player::{Event, Network, assert_same};
 use crate::switches::{EVERYBODY, MS, SEED, frame, switch};
 use netloom_fabric::{Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
-use netloom_link::{AirAntenna, AirConfig, AirStation, PipeConfig};
+use netloom_link::{AirAntenna, AirConfig, AirMedium, AirStation, AirTerminal, PipeConfig};
 use netloom_packet::{Packet, Pool};
 use netloom_radio::{
-    Access, AntennaPattern, Channel, Decibels, Discipline, Interferer, LinkConfig, MediumConfig, Metres, Mode, Phy,
-    PhyConfig, Position, RadioConfig, RateControl, RetryLimits, Source, Standard,
+    Access, AntennaPattern, CellConfig, CellSignal, Channel, Decibels, Discipline, Drx, HandoverGaps, Interferer,
+    LinkConfig, MediumConfig, Metres, Mode, Phy, PhyConfig, Position, RadioConfig, RadioLinkControl, RateControl,
+    RetryLimits, SlotUse, Source, Standard,
 };
 use netloom_testing::streams::written;
 use netloom_units::{Bytes, Duration, Instant, Probability};
@@ -54,9 +55,11 @@ fn air(
             pattern: AntennaPattern::default(),
             rate: RateControl::Ideal,
         },
+        terminal: None,
     };
     let stations: Vec<AirStation> = (0..).zip(links).map(station).collect();
     let ports: Vec<PortId> = stations.iter().map(|own| PortId(own.port)).collect();
+    let medium = AirMedium::Wifi(medium);
     let air = AirConfig { medium, stations, access_point, radio, interferers: Vec::new() };
     let config = PipeConfig { air: Some(Box::new(air)), ..PipeConfig::default() };
     PipeSpec {
@@ -130,6 +133,25 @@ fn stations_with_positions_are_heard_by_their_neighbours() {
     // The access point repeats what is for all, which its own end hears then, too.
     assert_eq!(ports(heard(&mut network(Some(1)), 0, EVERYBODY)), [1, 2]);
     assert_eq!(ports(heard(&mut network(Some(1)), 0, address(2))), [2]);
+}
+
+/// A base station at port 1: what terminals send to one another goes by it, and each way takes 1 ms for a slot and 3 ms to decode it.
+#[test]
+fn a_base_station_sends_on_what_is_for_others() {
+    let links = [Mode::mcs(0).into(); 4];
+    let mut spec = air(MediumConfig::new(layer(Standard::Ax)), &links, Some(1), None);
+    let cell = CellConfig { errors: Probability::ZERO, request: Duration::ZERO, ..CellConfig::default() };
+    if let Some(own) = &mut spec.config.air {
+        own.medium = AirMedium::Cell(Box::new(cell));
+    }
+    let network = || Fabric::new(SEED, std::slice::from_ref(&spec)).with_devices(std::slice::from_ref(&spec), &[]);
+    let once = MS * 4;
+    assert_eq!(heard(&mut network(), 0, address(1)), [(1, once.as_nanos())]);
+    assert_eq!(heard(&mut network(), 1, address(2)), [(2, once.as_nanos())]);
+    assert_eq!(heard(&mut network(), 0, address(2)), [(2, 2 * once.as_nanos())]);
+    let all = [1, 2, 3].map(|port| (port, 2 * once.as_nanos()));
+    assert_eq!(heard(&mut network(), 0, EVERYBODY), all);
+    assert_eq!(heard(&mut network(), 0, [2, 9, 9, 9, 9, 9]), [(1, once.as_nanos())]);
 }
 
 #[test]
@@ -262,6 +284,40 @@ fn interferer(name: &str, micros: u64) -> Interferer {
     }
 }
 
+/// Cells with short slots and many errors.
+fn cells() -> impl Strategy<Value = PipeSpec> {
+    let share =
+        || (0..900_000_000_000_u64).prop_map(|parts| Probability::from_parts_per_trillion(parts).expect("a share"));
+    let modes = prop_oneof![Just(RadioLinkControl::Acknowledged), Just(RadioLinkControl::Unacknowledged)];
+    let micros = |range: std::ops::Range<u64>| range.prop_map(Duration::from_micros);
+    let times = (micros(0..2_000), micros(0..2_000), micros(100..9_000));
+    let patterns = prop_oneof![Just(Vec::new()), Just(vec![SlotUse::Downlink, SlotUse::Special, SlotUse::Uplink])];
+    let drx = Drx { inactivity: MS, cycle: MS * 5, on: MS };
+    let rest = (any::<bool>(), 1..4_u32, 1..4_u32, 1..40_u32, vec(1..16_u8, 2..6), any::<u32>());
+    ((share(), share()), modes, times, patterns, rest).prop_map(
+        move |((errors, repeat_errors), rlc, (request, grant, reordering), pattern, rest)| {
+            let (sleeps, attempts, rounds, queue, cqi, point) = rest;
+            let slot = Duration::from_micros(125);
+            let (processing, harq) = (slot * 2, slot * 5);
+            let (drx, blocks) = (sleeps.then_some(drx), 25);
+            let times = CellConfig { slot, processing, harq, reordering, request, grant, drx, ..CellConfig::default() };
+            let cell = CellConfig { errors, repeat_errors, rlc, pattern, attempts, rounds, queue, blocks, ..times };
+            let links = vec![Mode::mcs(0).into(); cqi.len()];
+            let point = point as usize % cqi.len();
+            let mut spec = air(MediumConfig::new(layer(Standard::Ax)), &links, Some(point), None);
+            if let Some(own) = &mut spec.config.air {
+                own.medium = AirMedium::Cell(Box::new(cell));
+                let terminal = |cqi: &u8| AirTerminal {
+                    signal: CellSignal::Fixed(*cqi, *cqi),
+                    handovers: (cqi % 2 == 0).then_some(HandoverGaps { every: MS * 7, gap: MS * 2 }),
+                };
+                own.stations.iter_mut().zip(&cqi).for_each(|(station, cqi)| station.terminal = Some(terminal(cqi)));
+            }
+            spec
+        },
+    )
+}
+
 fn cases() -> impl Strategy<Value = (Air, Vec<(Instant, Event<Load>)>)> {
     let happening = prop_oneof![
         20 => (any::<u32>(), any::<u32>(), 1..9_000_usize).prop_map(|(from, to, payload)| {
@@ -272,26 +328,28 @@ fn cases() -> impl Strategy<Value = (Air, Vec<(Instant, Event<Load>)>)> {
     ];
     let pause = prop_oneof![Just(0), 1..20_000_u64, 1..2_000_000_u64];
     let delay = prop_oneof![Just(None), (0..2_000_u64).prop_map(|micros| Some(Duration::from_micros(micros)))];
-    (media(), delay, vec((pause, happening), 1..40)).prop_map(|(spec, delay, events)| {
-        let stations = u32::try_from(spec.medium.len()).expect("few stations");
-        let mut now = Instant::ZERO;
-        let place = |(gap, event)| {
-            now = now + Duration::from_nanos(gap);
-            match event {
-                Event::Send(Load(from, [.., to], payload)) => {
-                    // To a station, to everybody, or to somebody whom nobody knows.
-                    let to = match u32::from(to) {
-                        6 => EVERYBODY,
-                        7 => [2, 9, 9, 9, 9, 9],
-                        station => address(station % stations),
-                    };
-                    (now, Event::Send(Load(from % stations, to, payload)))
+    (prop_oneof![3 => media(), 1 => cells()], delay, vec((pause, happening), 1..40)).prop_map(
+        |(spec, delay, events)| {
+            let stations = u32::try_from(spec.medium.len()).expect("few stations");
+            let mut now = Instant::ZERO;
+            let place = |(gap, event)| {
+                now = now + Duration::from_nanos(gap);
+                match event {
+                    Event::Send(Load(from, [.., to], payload)) => {
+                        // To a station, to everybody, or to somebody whom nobody knows.
+                        let to = match u32::from(to) {
+                            6 => EVERYBODY,
+                            7 => [2, 9, 9, 9, 9, 9],
+                            station => address(station % stations),
+                        };
+                        (now, Event::Send(Load(from % stations, to, payload)))
+                    }
+                    other => (now, other),
                 }
-                other => (now, other),
-            }
-        };
-        (Air(spec, delay), events.into_iter().map(place).collect())
-    })
+            };
+            (Air(spec, delay), events.into_iter().map(place).collect())
+        },
+    )
 }
 
 proptest! {

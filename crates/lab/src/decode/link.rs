@@ -28,8 +28,11 @@ const OF_WIRES: [&str; 13] = [
 /// The largest MSDU (IEEE 802.11-2020, 9.2.4.7.1) without its header of LLC and SNAP.
 const LONGEST_ON_AIR: u32 = 2_304 - 8;
 
+/// The largest packet of PDCP (TS 38.323, 4.3.1).
+const LONGEST_IN_CELL: u32 = 9_000;
+
 fn is_radio(link: &LinkSpec) -> bool {
-    link.shared.as_ref().is_some_and(|medium| matches!(medium.value, MediumSpec::Wifi(_)))
+    link.shared.as_ref().is_some_and(|medium| medium.value.is_radio())
 }
 
 /// All links that can be read; `left_out` says whether others could not.
@@ -74,9 +77,14 @@ fn link(name: Spanned<String>, node: &Node, errors: &mut Errors) -> Option<LinkS
     if bare.as_ref().is_some_and(is_radio) {
         let why = "a radio medium has nothing of this: its `medium` says how long what takes";
         fields.refuse(OF_WIRES.map(|key| (key, why)), errors);
-        if mtu > LONGEST_ON_AIR {
+        let is_cell = bare
+            .as_ref()
+            .and_then(|link| link.shared.as_ref())
+            .is_some_and(|medium| matches!(medium.value, MediumSpec::Cell(_)));
+        let (frames, longest) = if is_cell { ("cells", LONGEST_IN_CELL) } else { ("frames of 802.11", LONGEST_ON_AIR) };
+        if mtu > longest {
             let said = fields.get("mtu").unwrap_or(node);
-            errors.push(said.error(format!("frames of 802.11 have packets of {LONGEST_ON_AIR} B at most")));
+            errors.push(said.error(format!("{frames} have packets of {longest} B at most")));
         }
     }
     let base = Base::read(&fields, errors);

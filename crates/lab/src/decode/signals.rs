@@ -137,14 +137,10 @@ impl Signals {
     /// The signals that the keys describe, and the power of stations that have no own.
     pub(crate) fn config(self, hertz: u64, usual: Coding) -> (RadioConfig, Decibels) {
         let plain = RadioConfig::new(hertz);
-        let shadowing = self.shadowing.map(|own| ShadowingConfig {
-            deviation: own.deviation.unwrap_or(Decibels(4.0)),
-            correlation: own.correlation.unwrap_or(Metres(10.0)),
-        });
         let config = RadioConfig {
             propagation: self.loss.unwrap_or(plain.propagation),
             walls: self.walls.unwrap_or_default(),
-            shadowing,
+            shadowing: self.shadowing.map(shadowing),
             fading: self.fading,
             interferers: self.interferers.unwrap_or_default(),
             noise_figure: self.noise_figure.unwrap_or(plain.noise_figure),
@@ -166,6 +162,14 @@ impl Signals {
         let deaf =
             "with `access: ideal` nobody listens to others: write `access: dcf` or `access: radio`, or leave it out";
         fields.refuse([(INTERFERERS, deaf)].into_iter().filter(|_| !listen), errors);
+    }
+}
+
+/// The shadowing that its keys describe.
+pub(super) fn shadowing(keys: Shadows) -> ShadowingConfig {
+    ShadowingConfig {
+        deviation: keys.deviation.unwrap_or(Decibels(4.0)),
+        correlation: keys.correlation.unwrap_or(Metres(10.0)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `medium: {kind: wifi, ...}`: a radio medium of IEEE 802.11, for which stations contend.
 
+use crate::decode::cell::{self, Cell};
 use crate::decode::measures::{Dbm, Place};
 use crate::decode::signals::Signals;
 use crate::decode::surroundings::{Aerial, check_strangers};
@@ -48,12 +49,12 @@ words!(AccessWord { "dcf" = Self::Dcf, "ideal" = Self::Ideal, "radio" = Self::Ra
 
 forms! {
     /// One medium for all ends of a link.
-    pub(crate) struct Medium = MediumSpec, Kind::OneOf(&[Kind::Word(&["shared"]), Wifi::KIND]), noting medium;
+    pub(crate) struct Medium = MediumSpec, Kind::OneOf(&[Kind::Word(&["shared"]), Kind::Sections(KINDS)]), noting medium;
     /// The rate of a station, or how it is chosen.
     pub(crate) struct ModeForm = RateControl, Kind::OneOf(&[Rate::KIND, Scheme::KIND, Kind::Word(&["ideal", "arf", "aarf", "minstrel"])]), noting mode;
 }
 
-const KINDS: &[&Section] = &[&Wifi::SECTION];
+const KINDS: &[&Section] = &[&Wifi::SECTION, &Cell::SECTION];
 
 const STATIONS: Kind = Kind::Map { names: NODE_NAME, values: &StationKeys::KIND };
 
@@ -154,9 +155,16 @@ fn medium(node: &Node, errors: &mut Errors) -> Option<MediumSpec> {
         errors.extend(refused);
         return None;
     }
-    let (_, fields) = Fields::open_kind(node, KINDS, errors)?;
-    let keys = Wifi::read_keys(&fields, errors)?;
-    let signals = Signals::read_keys(&fields, errors)?;
+    let (kind, fields) = Fields::open_kind(node, KINDS, errors)?;
+    if kind == "cell" {
+        return cell::cell(&fields, errors).map(|cell| MediumSpec::Cell(Box::new(cell)));
+    }
+    wifi(&fields, errors)
+}
+
+fn wifi(fields: &Fields<'_>, errors: &mut Errors) -> Option<MediumSpec> {
+    let keys = Wifi::read_keys(fields, errors)?;
+    let signals = Signals::read_keys(fields, errors)?;
     let is_radio = keys.access == Some(AccessWord::Radio);
     let stations = fields.get("stations").map_or_else(Vec::new, |own| stations(own, is_radio, errors));
     let (config, fastest) = fields.checked(config(&keys).map_err(renamed), errors)?;
@@ -166,7 +174,7 @@ fn medium(node: &Node, errors: &mut Errors) -> Option<MediumSpec> {
         check_strangers(own, &interferers, is_radio, errors);
     }
     if !is_radio {
-        Signals::refuse(&fields, listens, errors);
+        Signals::refuse(fields, listens, errors);
         errors.extend(fields.get("rate").and_then(|key| needs_signals(keys.rate, key)));
     }
     let coding = if keys.standard == Standard::Ax { Coding::Ldpc } else { Coding::Bcc };

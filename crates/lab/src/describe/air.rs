@@ -2,19 +2,28 @@
 
 use crate::decode::wifi::control_word;
 use crate::words::Words;
-use netloom_link::{AirAntenna, AirConfig};
-use netloom_radio::{Mode, Position, RateControl};
+use netloom_link::{AirAntenna, AirConfig, AirMedium, AirStation};
+use netloom_radio::{CellConfig, CellSignal, Mode, Position, RateControl};
 use netloom_units::Duration;
 use serde_json::{Value, json};
 
 /// The standard, which stands where other links have a rate.
 pub(super) fn title(air: &AirConfig) -> String {
-    let standard = air.medium.phy.standard().map_or("", |standard| standard.word());
-    format!("802.11{standard}")
+    match &air.medium {
+        AirMedium::Wifi(medium) => {
+            let standard = medium.phy.standard().map_or("", |standard| standard.word());
+            format!("802.11{standard}")
+        }
+        AirMedium::Cell(cell) => format!("cell, {} blocks", cell.blocks),
+    }
 }
 
 /// The access in words.
 pub(super) fn cell(air: &AirConfig) -> String {
+    if let AirMedium::Cell(cell) = &air.medium {
+        let base = air.access_point.map_or("", |place| air.stations[place].name.as_str());
+        return format!("{}, base station {base}", cell.scheduler.word());
+    }
     let point = air
         .access_point
         .map_or_else(|| "no access point".to_owned(), |place| format!("access point {}", air.stations[place].name));
@@ -22,11 +31,15 @@ pub(super) fn cell(air: &AirConfig) -> String {
 }
 
 fn access(air: &AirConfig) -> &'static str {
-    if air.radio.is_some() { "radio" } else { air.medium.access.word() }
+    if air.radio.is_some() { "radio" } else { air.medium.wifi().map_or("", |medium| medium.access.word()) }
 }
 
 /// The medium as a value of JSON.
 pub(super) fn json(air: &AirConfig) -> Value {
+    let medium = match &air.medium {
+        AirMedium::Wifi(medium) => medium,
+        AirMedium::Cell(cell) => return cell_json(air, cell),
+    };
     let stations = air.stations.iter().map(|station| {
         if air.radio.is_none() {
             return json!({
@@ -35,28 +48,65 @@ pub(super) fn json(air: &AirConfig) -> Value {
                 "errors_percent": station.link.error.as_f64() * 100.0,
             });
         }
-        let AirAntenna { path, power, pattern, rate: control } = &station.antenna;
-        let Position { x, y, z } = path.position(Duration::ZERO);
-        let moves =
-            (!path.is_standing()).then(|| json!({ "waypoints": path.waypoints(), "fastest_m_per_s": path.fastest() }));
-        json!({
+        let control = station.antenna.rate;
+        let mut value = json!({
             "node": station.name,
-            "rate": if let RateControl::Fixed(mode) = control { rate(*mode) } else { control_word(*control).into() },
-            "position_m": [x.0, y.0, z.0],
-            "path": moves,
-            "power_dbm": power.0,
-            "gain_db": pattern.gain.0,
-            "azimuth_degrees": pattern.beam.map(|beam| beam.azimuth),
-        })
+            "rate": if let RateControl::Fixed(mode) = control { rate(mode) } else { control_word(control).into() },
+        });
+        stand(&mut value, &station.antenna);
+        value
     });
     json!({
         "kind": "wifi",
-        "standard": air.medium.phy.standard().map(|standard| standard.word()),
+        "standard": medium.phy.standard().map(|standard| standard.word()),
         "access": access(air),
         "access_point": air.access_point.map(|place| air.stations[place].name.as_str()),
         "stations": stations.collect::<Vec<_>>(),
         "walls": air.radio.as_ref().map(|radio| radio.walls.len()),
         "interferers": interferers(air),
+    })
+}
+
+/// Adds where a station is and how it sends.
+fn stand(value: &mut Value, AirAntenna { path, power, pattern, .. }: &AirAntenna) {
+    let Position { x, y, z } = path.position(Duration::ZERO);
+    let moves =
+        (!path.is_standing()).then(|| json!({ "waypoints": path.waypoints(), "fastest_m_per_s": path.fastest() }));
+    value["position_m"] = json!([x.0, y.0, z.0]);
+    value["path"] = json!(moves);
+    value["power_dbm"] = json!(power.0);
+    value["gain_db"] = json!(pattern.gain.0);
+    value["azimuth_degrees"] = json!(pattern.beam.map(|beam| beam.azimuth));
+}
+
+/// A cell as a value of JSON.
+fn cell_json(air: &AirConfig, cell: &CellConfig) -> Value {
+    let terminal = |station: &AirStation| {
+        let terminal = station.terminal.as_ref();
+        let handovers = terminal.and_then(|own| own.handovers);
+        let mut value = json!({
+            "node": station.name,
+            "cqi": terminal.map(|own| match &own.signal {
+                CellSignal::Fixed(down, up) => json!([down, up]),
+                CellSignal::Trace(steps) => json!({ "steps": steps.len() }),
+                CellSignal::Positions => "positions".into(),
+            }),
+            "handovers_every_ns": handovers.map(|own| own.every.as_nanos()),
+            "handover_gap_ns": handovers.map(|own| own.gap.as_nanos()),
+        });
+        if air.radio.is_some() {
+            stand(&mut value, &station.antenna);
+        }
+        value
+    };
+    json!({
+        "kind": "cell",
+        "base": air.access_point.map(|place| air.stations[place].name.as_str()),
+        "slot_ns": cell.slot.as_nanos(),
+        "blocks": cell.blocks,
+        "layers": cell.layers,
+        "scheduler": cell.scheduler.word(),
+        "stations": air.stations.iter().map(terminal).collect::<Vec<_>>(),
     })
 }
 

@@ -52,7 +52,9 @@ impl CaptureHeaders {
         let Some(word) = word else { return Ok(Self::Ethernet) };
         let known = Self::WORDS.iter().find(|(own, _)| *own == word).map(|(_, headers)| *headers);
         let headers = known.ok_or_else(|| format!("`{word}` is not known here: write {}", one_of(Self::NAMES)))?;
-        if headers == Self::Radiotap && !link.pipes.iter().any(|pipe| pipe.air.is_some()) {
+        if headers == Self::Radiotap
+            && !link.pipes.iter().any(|pipe| pipe.air.as_ref().is_some_and(|air| air.medium.wifi().is_some()))
+        {
             let name = &link.name;
             return Err(format!("`{name}` is no radio medium, of which there are headers of radiotap: leave them out"));
         }

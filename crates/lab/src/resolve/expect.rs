@@ -82,9 +82,10 @@ pub(super) fn resolve(
 
 /// The stations of a link that is a radio medium.
 fn on_air(link: &LinkSpec) -> Option<OnAir> {
-    let Some(MediumSpec::Wifi(wifi)) = link.shared.as_ref().map(|medium| &medium.value) else { return None };
+    let medium = &link.shared.as_ref()?.value;
     let stations = link.ends.iter().map(|end| end.node.value.clone()).collect();
-    Some(OnAir { stations, has_signals: wifi.signals.is_some() })
+    let has_signals = matches!(medium, MediumSpec::Wifi(wifi) if wifi.signals.is_some());
+    medium.is_radio().then_some(OnAir { stations, has_signals })
 }
 
 fn sampled(node: &NodeSpec, usual: MeasurePlan) -> Sampled {

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::spec::{MediumSpec, NodeSpec, PathSpec, Spec, TrackFile};
+use crate::spec::{NodeSpec, PathSpec, Spec, TrackFile};
 use crate::tracks::{self, Origin, TrackFormat, Tracks};
 use crate::yaml::Node;
 use netloom_radio::{ConfigError, Path};
@@ -19,10 +19,7 @@ type Files = BTreeMap<(String, TrackFormat, u64, Option<[u64; 2]>), Option<Track
 /// in degrees.
 pub(super) fn origin(spec: &Spec) -> Option<Origin> {
     let of_nodes = spec.nodes.iter().filter_map(|node| node.position);
-    let of_stations = spec.links.iter().filter_map(|link| match &link.shared.as_ref()?.value {
-        MediumSpec::Wifi(wifi) => Some(wifi.stations.iter().filter_map(|(_, own)| own.position)),
-        MediumSpec::Shared => None,
-    });
+    let of_stations = spec.links.iter().filter_map(|link| Some(link.shared.as_ref()?.value.positions()));
     let mut all = of_nodes.chain(of_stations.flatten());
     spec.origin.or_else(|| all.find_map(crate::spec::PlaceSpec::on_earth))
 }

@@ -2,7 +2,10 @@
 
 use super::PlaceSpec;
 use crate::diagnostics::Spanned;
-use netloom_radio::{AntennaPattern, Decibels, Interferer, MediumConfig, Mode, RadioConfig, RateControl};
+use netloom_radio::{
+    AntennaPattern, CellConfig, CellSignal, Decibels, HandoverGaps, Interferer, MediumConfig, Mode, RadioConfig,
+    RateControl,
+};
 use netloom_units::Probability;
 
 /// A shared medium.
@@ -12,6 +15,46 @@ pub(crate) enum MediumSpec {
     Shared,
     /// The air.
     Wifi(Box<WifiSpec>),
+    /// A cell.
+    Cell(Box<CellSpec>),
+}
+
+impl MediumSpec {
+    /// Whether its ends are stations on the air.
+    pub(crate) fn is_radio(&self) -> bool {
+        !matches!(self, Self::Shared)
+    }
+
+    /// The positions of its stations, as far as the medium says them.
+    pub(crate) fn positions(&self) -> Vec<PlaceSpec> {
+        match self {
+            Self::Shared => Vec::new(),
+            Self::Wifi(wifi) => wifi.stations.iter().filter_map(|(_, own)| own.position).collect(),
+            Self::Cell(cell) => cell.terminals.iter().filter_map(|(_, own)| own.position).collect(),
+        }
+    }
+}
+
+/// A cell of a mobile network.
+#[derive(Clone, Debug)]
+pub(crate) struct CellSpec {
+    pub(crate) config: CellConfig,
+    pub(crate) base: Spanned<String>,
+    /// The signal of those terminals of which nothing else is said.
+    pub(crate) usual: CellSignal,
+    pub(crate) terminals: Vec<(Spanned<String>, TerminalSpec)>,
+    /// The signals, and the power of the base station.
+    pub(crate) signals: Option<(RadioConfig, Decibels)>,
+}
+
+/// A terminal of which something is said.
+#[derive(Clone, Debug)]
+pub(crate) struct TerminalSpec {
+    pub(crate) signal: Option<CellSignal>,
+    pub(crate) handovers: Option<HandoverGaps>,
+    pub(crate) position: Option<PlaceSpec>,
+    pub(crate) power: Option<Decibels>,
+    pub(crate) antenna: AntennaPattern,
 }
 
 /// A radio medium.

@@ -1,11 +1,11 @@
 //! The channel that stations share: one on which all hear one another, or one with signals between positions.
 
-use super::{AirConfig, AirStation, id};
+use super::{AirConfig, AirMedium, AirStation, id};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use netloom_radio::{
-    Aired, ConfigError, Frame, Medium, Outcome, RadioMedium, RadioStation, StationConfig, StationCounters, StationId,
-    Totals,
+    Aired, CellConfig, CellMedium, CellSignal, CellStation, ConfigError, Frame, Medium, MediumConfig, Outcome,
+    RadioMedium, RadioStation, StationConfig, StationCounters, StationId, Totals,
 };
 use netloom_units::{Duration, Instant, Seed};
 
@@ -14,10 +14,33 @@ use netloom_units::{Duration, Instant, Seed};
 pub(super) enum Channel<P> {
     Shared(Box<Medium<P>>),
     Radio(Box<RadioMedium<P>>),
+    Cell(Box<CellMedium<P>>),
 }
 
 impl<P> Channel<P> {
     pub(super) fn new(config: &AirConfig, seed: Seed) -> Result<Self, ConfigError> {
+        match &config.medium {
+            AirMedium::Wifi(medium) => Self::wifi(config, medium, seed),
+            AirMedium::Cell(cell) => Self::cell(config, cell, seed),
+        }
+    }
+
+    fn cell(config: &AirConfig, cell: &CellConfig, seed: Seed) -> Result<Self, ConfigError> {
+        let station = |own: &AirStation| CellStation {
+            name: own.name.clone(),
+            signal: own.terminal.as_ref().map_or(CellSignal::Fixed(1, 1), |own| own.signal.clone()),
+            handovers: own.terminal.as_ref().and_then(|own| own.handovers),
+            path: own.antenna.path.clone(),
+            power: own.antenna.power,
+            pattern: own.antenna.pattern,
+        };
+        let stations: Vec<_> = config.stations.iter().map(station).collect();
+        let base = config.access_point.ok_or_else(|| ConfigError::new("base", "a cell has a base station"))?;
+        let medium = CellMedium::new(cell, (&stations, base), config.radio.as_ref(), seed)?;
+        Ok(Self::Cell(Box::new(medium)))
+    }
+
+    fn wifi(config: &AirConfig, medium: &MediumConfig, seed: Seed) -> Result<Self, ConfigError> {
         let others = |point: usize| config.stations.iter().enumerate().filter(move |(place, _)| *place != point);
         if let Some(radio) = &config.radio {
             let station = |own: &AirStation| RadioStation {
@@ -28,30 +51,31 @@ impl<P> Channel<P> {
                 rate: own.antenna.rate,
             };
             let stations: Vec<_> = config.stations.iter().map(station).collect();
-            let mut medium = RadioMedium::new(&config.medium, radio, &stations, seed)?;
+            let mut shared = RadioMedium::new(medium, radio, &stations, seed)?;
             for (point, (place, other)) in
                 config.access_point.into_iter().flat_map(|point| others(point).map(move |other| (point, other)))
             {
-                medium.set_rate(Instant::ZERO, id(point), id(place), other.antenna.rate)?;
+                shared.set_rate(Instant::ZERO, id(point), id(place), other.antenna.rate)?;
             }
-            return Ok(Self::Radio(Box::new(medium)));
+            return Ok(Self::Radio(Box::new(shared)));
         }
         let station = |own: &AirStation| StationConfig { name: own.name.clone(), link: own.link };
         let stations: Vec<StationConfig> = config.stations.iter().map(station).collect();
-        let medium = Medium::new(&config.medium, &stations, seed)?;
-        let mut medium = medium.with_interferers(&config.interferers, seed)?;
+        let shared = Medium::new(medium, &stations, seed)?;
+        let mut shared = shared.with_interferers(&config.interferers, seed)?;
         if let Some(point) = config.access_point {
             for (place, other) in others(point) {
-                medium.set_link(Instant::ZERO, id(point), id(place), other.link)?;
+                shared.set_link(Instant::ZERO, id(point), id(place), other.link)?;
             }
         }
-        Ok(Self::Shared(Box::new(medium)))
+        Ok(Self::Shared(Box::new(shared)))
     }
 
     pub(super) fn enqueue(&mut self, now: Instant, from: StationId, frame: Frame<P>) {
         match self {
             Self::Shared(medium) => medium.enqueue(now, from, frame),
             Self::Radio(medium) => medium.enqueue(now, from, frame),
+            Self::Cell(medium) => medium.enqueue(now, from, frame),
         }
     }
 
@@ -59,6 +83,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.next_wake(),
             Self::Radio(medium) => medium.next_wake(),
+            Self::Cell(medium) => medium.next_wake(),
         }
     }
 
@@ -67,6 +92,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.advance(now, |outcome| sink(outcome, None)),
             Self::Radio(medium) => medium.advance(now, |one| sink(one.outcome, Some(&one.heard_by))),
+            Self::Cell(medium) => medium.advance(now, |outcome| sink(outcome, None)),
         }
     }
 
@@ -74,6 +100,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.lookahead_until(now),
             Self::Radio(medium) => medium.lookahead_until(now),
+            Self::Cell(medium) => medium.lookahead_until(now),
         }
     }
 
@@ -81,6 +108,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.lookahead(),
             Self::Radio(medium) => medium.lookahead(),
+            Self::Cell(medium) => medium.lookahead(),
         }
     }
 
@@ -88,6 +116,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.foresee(|at, _, frame| sink(at, frame, None)),
             Self::Radio(medium) => medium.foresee(|at, frame, heard_by| sink(at, frame, Some(heard_by))),
+            Self::Cell(medium) => medium.foresee(|at, frame| sink(at, frame, None)),
         }
     }
 
@@ -95,6 +124,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.clear(now, |_, frame| sink(frame)),
             Self::Radio(medium) => medium.clear(now, |_, frame| sink(frame)),
+            Self::Cell(medium) => medium.clear(now, sink),
         }
     }
 
@@ -102,6 +132,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.begin_counting(now),
             Self::Radio(medium) => medium.begin_counting(now),
+            Self::Cell(medium) => medium.begin_counting(now),
         }
     }
 
@@ -109,6 +140,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.totals(),
             Self::Radio(medium) => medium.totals(),
+            Self::Cell(medium) => medium.totals(),
         }
     }
 
@@ -116,6 +148,8 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.record_frames(copy),
             Self::Radio(medium) => medium.record_frames(copy),
+            // Its blocks are no frames of 802.11.
+            Self::Cell(_) => {}
         }
     }
 
@@ -123,6 +157,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.is_recording(),
             Self::Radio(medium) => medium.is_recording(),
+            Self::Cell(_) => false,
         }
     }
 
@@ -130,6 +165,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.frames().collect(),
             Self::Radio(medium) => medium.frames().collect(),
+            Self::Cell(_) => Vec::new(),
         }
     }
 
@@ -137,6 +173,7 @@ impl<P> Channel<P> {
         match self {
             Self::Shared(medium) => medium.counters().collect(),
             Self::Radio(medium) => medium.counters().collect(),
+            Self::Cell(medium) => medium.counters().collect(),
         }
     }
 }

@@ -14,6 +14,8 @@ use rand_core::Rng;
 struct Candidate {
     place: usize,
     cqi: u8,
+    /// The most blocks with which it may send.
+    most: u32,
     /// The bits that it would get with all blocks.
     rate: u64,
     average: u64,
@@ -63,18 +65,19 @@ impl<P> CellMedium<P> {
         if is_uplink { stations..2 * stations } else { 0..stations }
     }
 
-    /// The CQI of a bearer, if it can be reached at all; otherwise it looks again with the next report.
-    fn cqi(&mut self, place: usize, at: Instant) -> Option<u8> {
+    /// The CQI of a bearer and the most blocks with which it holds, if it can be reached at all; otherwise it looks again with the next report.
+    fn cqi(&mut self, place: usize, at: Instant) -> Option<(u8, u32)> {
         let stations = self.counters.len();
         let (is_uplink, station) = (place >= stations, place % stations);
         if self.qualities.reachable(station, at) > at || self.bearers[place].blind_until > at {
             return None;
         }
-        let cqi = if station == self.base { 1 } else { self.qualities.cqi(station, is_uplink, at) };
+        let all = self.config.blocks;
+        let (cqi, most) = if station == self.base { (1, all) } else { self.qualities.cqi(station, is_uplink, at) };
         if cqi == 0 {
             self.bearers[place].blind_until = self.qualities.next_report(at);
         }
-        (cqi > 0).then_some(cqi)
+        (cqi > 0).then_some((cqi, most))
     }
 
     /// Sends again what is due, in the order in which it is, and returns how many blocks are left.
@@ -85,11 +88,11 @@ impl<P> CellMedium<P> {
         let mut all: Vec<_> = self.places(is_uplink).filter_map(|place| Some((due(self, place)?, place))).collect();
         all.sort_unstable();
         for (_, place) in all {
-            let Some(cqi) = self.cqi(place, at) else { continue };
+            let Some((cqi, most)) = self.cqi(place, at) else { continue };
             while due(self, place).is_some()
                 && let Some(repeat) = self.bearers[place].repeats.front().copied()
             {
-                let blocks = self.blocks(cqi, repeat.bytes);
+                let blocks = self.blocks(cqi, repeat.bytes).min(most);
                 if blocks > left {
                     break;
                 }
@@ -110,8 +113,8 @@ impl<P> CellMedium<P> {
         }
         let scheduler = self.config.scheduler;
         candidates.sort_by(|one, other| order(scheduler, one, other));
-        for Candidate { place, cqi, .. } in candidates {
-            let blocks = self.blocks(cqi, self.bearers[place].needed()).min(left);
+        for Candidate { place, cqi, most, .. } in candidates {
+            let blocks = self.blocks(cqi, self.bearers[place].needed()).min(left).min(most);
             if blocks == 0 || self.bits(cqi, blocks) / 8 <= HEADER {
                 continue;
             }
@@ -137,11 +140,11 @@ impl<P> CellMedium<P> {
         if bearer.waiting() == 0 || !is_ready {
             return None;
         }
-        let cqi = self.cqi(place, at)?;
-        let rate = self.bits(cqi, self.config.blocks);
+        let (cqi, most) = self.cqi(place, at)?;
+        let rate = self.bits(cqi, most);
         let share = &mut self.bearers[place].share;
         share.pass(slot, self.config.window);
-        Some(Candidate { place, cqi, rate, average: share.average, served: share.served })
+        Some(Candidate { place, cqi, most, rate, average: share.average, served: share.served })
     }
 
     /// A block is on the air, and is decoded or not.

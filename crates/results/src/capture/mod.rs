@@ -168,7 +168,7 @@ fn comment(plan: &Plan, capture: &CapturePlan) -> String {
 /// The physical layer of the radio medium of which a capture writes what is on the air; none if it does not.
 fn on_air<'a>(plan: &'a Plan, capture: &CapturePlan) -> Option<&'a Phy> {
     let link = capture.link.filter(|_| capture.headers == CaptureHeaders::Radiotap)?;
-    plan.links[link].pipes.iter().find_map(|pipe| pipe.air.as_ref()).map(|air| &air.medium.phy)
+    plan.links[link].pipes.iter().find_map(|pipe| pipe.air.as_ref()?.medium.wifi()).map(|medium| &medium.phy)
 }
 
 /// The ends at which a capture is.

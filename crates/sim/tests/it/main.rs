@@ -1,6 +1,7 @@
 //! The tests of simulations from outside of the crate: one program, which is linked once.
 
 mod arithmetic;
+mod cell;
 mod dummynet;
 mod ecmp;
 mod headers;
