@@ -16,6 +16,7 @@ from .models import (
     BarabasiAlbert,
     BitErrorLoss,
     Bounds,
+    CellTrace,
     Chain,
     Chance,
     Cloud,
@@ -63,6 +64,7 @@ from .models import (
     MarkovLoss,
     Match,
     Measure,
+    MediumCell,
     MediumWifi,
     Mesh,
     Multicast,
@@ -397,7 +399,7 @@ class LinkKeys(TypedDict, total=False):
     """The probability with which a packet is duplicated, alone or with a correlation. Default: 0."""
     loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None
     """The probability with which each packet is lost, independently of all others, or another model. Default: 0."""
-    medium: Literal["shared"] | MediumWifi | None
+    medium: Literal["shared"] | MediumWifi | MediumCell | None
     """
     One medium for all ends, two or more: what one sends waits for it, takes time on it, and is heard by all others.
     Its settings are those of the medium; there are no directions. Or a radio medium, for which its ends contend.
@@ -424,10 +426,10 @@ class LinkKeys(TypedDict, total=False):
     How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`.
     Default: 1000 packets.
     """
-    rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None
+    rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | CellTrace | RateSlots | None
     """
-    How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or unlimited.
-    Default: unlimited.
+    How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace or two, slots, or
+    unlimited. Default: unlimited.
     """
     reorder: Share | Literal[0] | Reorder | None
     """
@@ -476,10 +478,10 @@ class DirectionKeys(TypedDict, total=False):
     How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as its `kind`.
     Default: 1000 packets.
     """
-    rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None
+    rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | CellTrace | RateSlots | None
     """
-    How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or unlimited.
-    Default: unlimited.
+    How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace or two, slots, or
+    unlimited. Default: unlimited.
     """
     reorder: Share | Literal[0] | Reorder | None
     """

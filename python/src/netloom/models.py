@@ -22,6 +22,11 @@ __all__ = [
     "BarabasiAlbert",
     "BitErrorLoss",
     "Bounds",
+    "CellDrx",
+    "CellHandovers",
+    "CellSignals",
+    "CellTerminal",
+    "CellTrace",
     "Chain",
     "Chance",
     "Change",
@@ -105,6 +110,7 @@ __all__ = [
     "MarkovLoss",
     "Match",
     "Measure",
+    "MediumCell",
     "MediumWifi",
     "Mesh",
     "Move",
@@ -305,6 +311,118 @@ class Bounds(Model):
         self._put("starvation", starvation)
 
 
+class CellDrx(Model):
+    """The times at which a terminal listens."""
+
+    def __init__(
+        self,
+        *,
+        cycle: Time | None = None,
+        inactivity: Time | Literal[0] | None = None,
+        on: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            cycle: The time from the beginning of one time of listening to the next, behind that. Default: 160 ms.
+            inactivity: For how long it listens behind its last slot with data. Default: 100 ms.
+            on: How long each of these times is. Default: 10 ms.
+        """
+        super().__init__()
+        self._put("cycle", cycle)
+        self._put("inactivity", inactivity)
+        self._put("on", on)
+
+
+class CellHandovers(Model):
+    """Handovers of a terminal."""
+
+    def __init__(
+        self,
+        *,
+        every: Time,
+        gap: Time | None = None,
+    ) -> None:
+        """
+        Args:
+            every: The time from one to the next, and to the first.
+            gap: For how long nothing is sent. Default: 50 ms.
+        """
+        super().__init__()
+        self._put("every", every)
+        self._put("gap", gap)
+
+
+class CellSignals(Model):
+    """The signals of a cell."""
+
+    def __init__(
+        self,
+        *,
+        frequency: str,
+        fading: WifiFading | None = None,
+        loss: Literal["friis", "log-distance", "three-slopes", "two-ray", "street", "street-obstructed", "town", "town-obstructed", "office", "office-obstructed", "country"] | LogDistanceLoss | ThreeSlopesLoss | MultiWallLoss | IndoorLoss | None = None,
+        noise_figure: str | None = None,
+        power: str | None = None,
+        shadowing: WifiShadowing | None = None,
+        walls: Sequence[Wall] | None = None,
+    ) -> None:
+        """
+        Args:
+            frequency: The centre frequency.
+            fading: How powers vary over time. Default: not at all.
+            loss: The path loss between positions, as with a medium of kind wifi. Default: log-distance.
+            noise_figure: How much noise receivers add to that of the blocks. Default: 7 dB.
+            power: The power of the base station, without the gain of its antenna. Default: 43 dBm.
+            shadowing: How losses vary over places. Default: not at all.
+            walls: Walls, each of which takes its loss from signals that go through it. Default: none.
+        """
+        super().__init__()
+        self._put("frequency", frequency)
+        self._put("fading", fading)
+        self._put("loss", loss)
+        self._put("noise_figure", noise_figure)
+        self._put("power", power)
+        self._put("shadowing", shadowing)
+        self._put("walls", walls)
+
+
+class CellTerminal(Model):
+    """A terminal of a cell. The base station may stand here, too, with position, power and antenna."""
+
+    def __init__(
+        self,
+        *,
+        antenna: Antenna | None = None,
+        cqi: int | None = None,
+        handovers: CellHandovers | None = None,
+        position: Sequence[str] | Position | None = None,
+        power: str | None = None,
+        sinr: str | None = None,
+        trace: str | None = None,
+        uplink_cqi: int | None = None,
+    ) -> None:
+        """
+        Args:
+            antenna: Its antenna, with signals. Default: equal in all directions, 0 dB.
+            cqi: Its channel quality indicator in both directions. Default: by signals, or 15.
+            handovers: Changes to other cells at regular times, with a gap in which nothing is sent. Default: none.
+            position: Where it is, with signals. Default: that of the node.
+            power: The power with which it sends, with signals. Default: 23 dBm.
+            sinr: The ratio of signal to noise instead, from which an indicator follows.
+            trace: A file with such ratios over time, which repeats: per line a time in milliseconds and decibels.
+            uplink_cqi: That of its uplink, where it differs.
+        """
+        super().__init__()
+        self._put("antenna", antenna)
+        self._put("cqi", cqi)
+        self._put("handovers", handovers)
+        self._put("position", position)
+        self._put("power", power)
+        self._put("sinr", sinr)
+        self._put("trace", trace)
+        self._put("uplink_cqi", uplink_cqi)
+
+
 class Chance(Model):
     """A probability, with correlation between neighbours."""
 
@@ -340,7 +458,7 @@ class Change(Model):
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
-        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | CellTrace | RateSlots | None = None,
         reorder: Share | Literal[0] | Reorder | None = None,
         schedule: Literal["none"] | Schedule | None = None,
         state: Literal["none"] | State | None = None,
@@ -364,8 +482,8 @@ class Change(Model):
                 atm, or bytes and cells. Default: none.
             queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
                 its `kind`. Default: 1000 packets.
-            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or
-                unlimited. Default: unlimited.
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace or two,
+                slots, or unlimited. Default: unlimited.
             reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
                 with more. Default: 0.
             schedule: Changes at known times: steps, here or in a CSV file. Default: none.
@@ -3297,6 +3415,101 @@ class Measure(Model):
         self._put("tls_keys", tls_keys)
 
 
+class MediumCell(Model):
+    """
+    A cell of a mobile network: LTE, or 5G with shorter slots. Its ends are a base station, which schedules, and
+    terminals.
+    """
+
+    def __init__(
+        self,
+        *,
+        base: Name,
+        attempts: int | None = None,
+        blocks: int | None = None,
+        drx: CellDrx | None = None,
+        elements: int | None = None,
+        errors: Share | Literal[0] | None = None,
+        grant: Time | Literal[0] | None = None,
+        harq: Time | None = None,
+        layers: int | None = None,
+        limit: int | None = None,
+        modulation: Literal["64qam", "256qam"] | None = None,
+        pattern: str | None = None,
+        processing: Time | Literal[0] | None = None,
+        reordering: Time | None = None,
+        repeat_errors: Share | Literal[0] | None = None,
+        report: Time | None = None,
+        request: Time | Literal[0] | None = None,
+        rlc: Literal["acknowledged", "unacknowledged"] | None = None,
+        rounds: int | None = None,
+        scheduler: Literal["proportional-fair", "round-robin"] | None = None,
+        signals: CellSignals | None = None,
+        slot: Literal["1 ms", "500 us", "250 us", "125 us"] | None = None,
+        terminals: Mapping[str, CellTerminal] | None = None,
+        window: int | None = None,
+    ) -> None:
+        """
+        Args:
+            base: The node that is the base station.
+            attempts: How often HARQ sends a block. Default: 4.
+            blocks: The resource blocks of each direction: 6 to 100 with LTE (5 per MHz), up to 275 with 5G. Default:
+                100.
+            drx: When terminals without data do not listen. Default: they always do.
+            elements: The resource elements for data of a block in a slot, of 168. Default: 132.
+            errors: The share of blocks that is not decoded at the first attempt. Default: 10 %.
+            grant: The time from the slot with the request to that of the grant. Default: 7 slots.
+            harq: The time from one attempt of HARQ to the next. Default: 8 slots.
+            layers: The spatial layers. Default: 1.
+            limit: How many packets wait for a terminal, or at it, at most. Default: 1000.
+            modulation: The table of channel quality indicators: 64qam or 256qam. Default: 64qam.
+            pattern: The uses of slots where both directions share a frequency: D for downlink, U for uplink, S for
+                neither. Default: both have frequencies of their own.
+            processing: How long decoding takes behind a slot. Default: 3 slots.
+            reordering: How long what comes behind a missing block waits before that is sent again, or given up.
+                Default: 35 ms.
+            repeat_errors: The share of repeats that is not decoded either. Default: 1 %.
+            report: How often channel quality indicators are reported. Default: 5 ms.
+            request: The time between two opportunities of a terminal to ask for a grant; 0: it has one at all times.
+                Default: 10 ms.
+            rlc: Radio link control: acknowledged, or unacknowledged, where blocks that HARQ gave up are lost.
+                Default: acknowledged.
+            rounds: How often radio link control sends a block. Default: 8.
+            scheduler: Who gets blocks first: proportional-fair or round-robin. Default: proportional-fair.
+            signals: Powers between positions, from which indicators follow. Default: none, and terminals have those
+                that are written, or 15.
+            slot: The time of a slot: 1 ms with LTE; with 5G 1 ms, 500 us, 250 us or 125 us. Default: 1 ms.
+            terminals: Single terminals: how well they are heard, and when they change cells.
+            window: Over how many slots a proportional fair scheduler averages. Default: 100.
+        """
+        super().__init__()
+        self._put("kind", "cell")
+        self._put("base", base)
+        self._put("attempts", attempts)
+        self._put("blocks", blocks)
+        self._put("drx", drx)
+        self._put("elements", elements)
+        self._put("errors", errors)
+        self._put("grant", grant)
+        self._put("harq", harq)
+        self._put("layers", layers)
+        self._put("limit", limit)
+        self._put("modulation", modulation)
+        self._put("pattern", pattern)
+        self._put("processing", processing)
+        self._put("reordering", reordering)
+        self._put("repeat_errors", repeat_errors)
+        self._put("report", report)
+        self._put("request", request)
+        self._put("rlc", rlc)
+        self._put("rounds", rounds)
+        self._put("scheduler", scheduler)
+        self._put("signals", signals)
+        self._put("slot", slot)
+        self._put("terminals", terminals)
+        self._put("window", window)
+
+
 class MediumWifi(Model):
     """
     A radio medium of IEEE 802.11. Its ends are stations, which contend for it; it has neither rate nor queue but
@@ -4145,7 +4358,7 @@ class Pipe(Model):
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
-        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | CellTrace | RateSlots | None = None,
         reorder: Share | Literal[0] | Reorder | None = None,
         schedule: Literal["none"] | Schedule | None = None,
         state: Literal["none"] | State | None = None,
@@ -4170,8 +4383,8 @@ class Pipe(Model):
                 atm, or bytes and cells. Default: none.
             queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
                 its `kind`. Default: 1000 packets.
-            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or
-                unlimited. Default: unlimited.
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace or two,
+                slots, or unlimited. Default: unlimited.
             reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
                 with more. Default: 0.
             schedule: Changes at known times: steps, here or in a CSV file. Default: none.
@@ -4640,6 +4853,36 @@ class RampEntry(Model):
         self._put("until", until)
 
 
+class CellTrace(Model):
+    """A cellular network by two traces in the formats of CellReplay, which tell its delay, too."""
+
+    def __init__(
+        self,
+        *,
+        heavy: str,
+        light: str,
+        bytes: Size | None = None,
+        header: Size | None = None,
+        timer: Time | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            heavy: The trace that was recorded under heavy load: one time in milliseconds per line.
+            light: The trace that was recorded under light load: per line the time of a train of packets, the delay of
+                the first, and how long after it each of them arrived, in milliseconds.
+            bytes: How many bytes are sent at each opportunity. Default: 1400 B.
+            header: What each packet is charged beside its bytes from the IP header on. Default: 4 B.
+            timer: For how long a burst goes on behind its last packet. Default: 0 ms.
+        """
+        super().__init__()
+        self._put("kind", "cell-trace")
+        self._put("heavy", heavy)
+        self._put("light", light)
+        self._put("bytes", bytes)
+        self._put("header", header)
+        self._put("timer", timer)
+
+
 class DeliveryTrace(Model):
     """A number of bytes at each instant of a trace in the format of mahimahi."""
 
@@ -5067,14 +5310,14 @@ class Settings(Model):
         duplicate: Share | Literal[0] | Chance | None = None,
         forward: DirectionKeys | None = None,
         loss: Share | Literal[0] | CorrelatedLoss | BitErrorLoss | GilbertLoss | GilbertElliottLoss | MarkovLoss | EveryLoss | PacketsLoss | PatternLoss | ReplayLoss | None = None,
-        medium: Literal["shared"] | MediumWifi | None = None,
+        medium: Literal["shared"] | MediumWifi | MediumCell | None = None,
         mtu: int | None = None,
         netem: str | float | bool | None = None,
         overhead: Literal["none", "ethernet", "atm"] | Overhead | None = None,
         pipes: Mapping[str, Pipe] | None = None,
         profile: Literal["dial-up", "2g", "edge", "3g-slow", "3g", "3g-fast", "lte", "lte-walking", "lte-driving", "5g", "dsl", "cable", "fibre", "wifi-home", "starlink", "geo"] | None = None,
         queue: Limit | Fifo | Red | Pie | DualPi2 | CoDel | FqCodel | Drr | Wf2q | Priority | None = None,
-        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | RateSlots | None = None,
+        rate: Rate | Literal["unlimited"] | TokenBucket | DeliveryTrace | CellTrace | RateSlots | None = None,
         reorder: Share | Literal[0] | Reorder | None = None,
         schedule: Literal["none"] | Schedule | None = None,
         state: Literal["none"] | State | None = None,
@@ -5117,8 +5360,8 @@ class Settings(Model):
                 the user's: forward is the uplink. Default: none.
             queue: How much may wait for the transmitter: packets, bytes or a time; or a map with the discipline as
                 its `kind`. Default: 1000 packets.
-            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace, slots, or
-                unlimited. Default: unlimited.
+            rate: How fast it sends, counting bytes from the IP header on: a rate, a token bucket, a trace or two,
+                slots, or unlimited. Default: unlimited.
             reorder: The probability with which a packet travels for a shorter time and overtakes others, alone or
                 with more. Default: 0.
             schedule: Changes at known times: steps, here or in a CSV file. Default: none.
