@@ -134,7 +134,10 @@ fn aggregates_have_the_throughput_of_reference() {
         let medium = format!("standard: n, rate: {{mcs: {index}}}");
         // A queue has to be longer than an aggregate.
         let mut lab = saturated(&medium, 1, 65e6);
-        lab.links[0].pipes.iter_mut().flat_map(|pipe| &mut pipe.air).for_each(|air| air.medium.queue = 200);
+        for air in lab.links[0].pipes.iter_mut().flat_map(|pipe| &mut pipe.air) {
+            let netloom_link::AirMedium::Wifi(medium) = &mut air.medium else { panic!("it is 802.11") };
+            medium.queue = 200;
+        }
         let found = throughput(&run(&lab, 10)) * 1_472.0 / 1_500.0 / 1e6;
         within(0.01, found, expected, &format!("MCS {index}"));
     }
