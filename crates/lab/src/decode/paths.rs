@@ -1,6 +1,6 @@
 //! `path`: the way that a node goes.
 
-use super::measures::{At, Degrees, HEIGHT, OnMap, OriginForm, POINT, Span, Speed, length};
+use super::measures::{At, Degrees, HEIGHT, OnMap, OriginForm, POINT, Place, Span, Speed, length};
 use crate::diagnostics::Diagnostic;
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, list};
@@ -8,7 +8,7 @@ use crate::forms::{AboveZero, NodeName, OrZero, Text, Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::scalar::word;
 use crate::section::{Form, Kind, Section};
-use crate::spec::{PathSpec, TrackFile};
+use crate::spec::{PathSpec, PlaceSpec, TrackFile};
 use crate::tracks::{Ground, TrackFormat};
 use crate::yaml::{Content, Node};
 use netloom_radio::{
@@ -43,8 +43,8 @@ sections! {
     struct Corner = "path_waypoint" {
         /// When, since the beginning of the run.
         at: OrZero<Duration>, required "60 s";
-        /// Where.
-        position: At, required "[90 m, 0 m]";
+        /// Where: in metres, or in degrees as a node's.
+        position: Place, required "[90 m, 0 m]";
     }
 
     /// A path through waypoints that begins again.
@@ -162,12 +162,17 @@ fn trail(node: &Node, errors: &mut Errors) -> Option<PathSpec> {
     const WANTED: &str = "a path: waypoints like `[{at: 0 s, position: [5 m, 0 m]}, {at: 60 s, position: [90 m, 0 m]}]`, or a map with \
                           `waypoints`, `circle`, `generate` or `file`";
     if matches!(node.content, Content::List(_)) {
-        let waypoints = waypoints(node, errors)?;
+        let waypoints = match waypoints(node, errors)? {
+            Line::Known(waypoints) => waypoints,
+            Line::OnEarth(waypoints) => {
+                return Some(PathSpec::OnEarth { waypoints, repeat: None, place: Box::new(node.clone()) });
+            }
+        };
         return keep(Path::through(&waypoints, None).map_err(|wrong| node.error(wrong.message)), errors)
             .map(PathSpec::Known);
     }
     if node.value("waypoints").is_some() {
-        return rounds(node, errors).map(PathSpec::Known);
+        return rounds(node, errors);
     }
     if node.value("circle").is_some() {
         return Around::open(node, errors).map(|around| PathSpec::Known(around.circle));
@@ -182,22 +187,35 @@ fn trail(node: &Node, errors: &mut Errors) -> Option<PathSpec> {
     None
 }
 
+/// Waypoints in metres, or others among them, whose metres depend on the lab's origin.
+enum Line {
+    Known(Vec<Waypoint>),
+    OnEarth(Vec<(Duration, PlaceSpec)>),
+}
+
 /// All waypoints of a list; none if one is wrong.
-fn waypoints(node: &Node, errors: &mut Errors) -> Option<Vec<Waypoint>> {
+fn waypoints(node: &Node, errors: &mut Errors) -> Option<Line> {
     let before = errors.len();
     let found = list(node, errors).iter().filter_map(|item| {
         let Corner { at, position } = Corner::open(item, errors)?;
-        Some(Waypoint { at, position })
+        Some((at, position))
     });
-    let found = found.collect();
-    (errors.len() == before).then_some(found)
+    let found: Vec<(Duration, PlaceSpec)> = found.collect();
+    let known = found.iter().map(|(at, place)| match place {
+        PlaceSpec::Known(position) => Some(Waypoint { at: *at, position: *position }),
+        PlaceSpec::OnEarth(..) => None,
+    });
+    let known: Option<Vec<Waypoint>> = known.collect();
+    (errors.len() == before).then(|| known.map_or(Line::OnEarth(found), Line::Known))
 }
 
-fn rounds(node: &Node, errors: &mut Errors) -> Option<Path> {
+fn rounds(node: &Node, errors: &mut Errors) -> Option<PathSpec> {
     let fields = Fields::open(node, &Rounds::SECTION, errors)?;
     let Rounds { repeat } = Rounds::read_keys(&fields, errors)?;
-    let waypoints = waypoints(fields.get("waypoints")?, errors)?;
-    checked(&fields, Path::through(&waypoints, repeat), errors)
+    match waypoints(fields.get("waypoints")?, errors)? {
+        Line::Known(waypoints) => checked(&fields, Path::through(&waypoints, repeat), errors).map(PathSpec::Known),
+        Line::OnEarth(waypoints) => Some(PathSpec::OnEarth { waypoints, repeat, place: Box::new(node.clone()) }),
+    }
 }
 
 /// Returns the value, or notes the error at the key that it names.

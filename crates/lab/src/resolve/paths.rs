@@ -2,10 +2,10 @@
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::spec::{NodeSpec, PathSpec, Spec, TrackFile};
+use crate::spec::{NodeSpec, PathSpec, PlaceSpec, Spec, TrackFile};
 use crate::tracks::{self, Origin, TrackFormat, Tracks};
 use crate::yaml::Node;
-use netloom_radio::{ConfigError, Path};
+use netloom_radio::{ConfigError, Path, Waypoint};
 use netloom_units::{Duration, Seed};
 use std::collections::BTreeMap;
 
@@ -18,10 +18,13 @@ type Files = BTreeMap<(String, TrackFormat, u64, Option<[u64; 2]>), Option<Track
 /// Where on Earth the map has its origin: where the file says, or at its first position in degrees, of nodes and then of stations; none if nothing is
 /// in degrees.
 pub(super) fn origin(spec: &Spec) -> Option<Origin> {
-    let of_nodes = spec.nodes.iter().filter_map(|node| node.position);
+    let of_node = |node: &NodeSpec| {
+        let standing = node.position.and_then(PlaceSpec::on_earth);
+        standing.or_else(|| node.path.as_ref().and_then(PathSpec::on_earth))
+    };
     let of_stations = spec.links.iter().filter_map(|link| Some(link.shared.as_ref()?.value.positions()));
-    let mut all = of_nodes.chain(of_stations.flatten());
-    spec.origin.or_else(|| all.find_map(crate::spec::PlaceSpec::on_earth))
+    let of_nodes = || spec.nodes.iter().find_map(of_node);
+    spec.origin.or_else(of_nodes).or_else(|| of_stations.flatten().find_map(PlaceSpec::on_earth))
 }
 
 /// The way of each node: its path, or its position; none of nodes that are nowhere, or whose errors were noted.
@@ -70,12 +73,27 @@ impl Scene {
         match node.path.as_ref() {
             None => node.position.map(|place| place.position(self.origin).into()),
             Some(PathSpec::Known(path)) => Some(path.clone()),
+            Some(PathSpec::OnEarth { waypoints, repeat, place }) => {
+                keep(self.on_earth(waypoints, *repeat, place), errors)
+            }
             Some(PathSpec::Drawn { generator, area, span, place }) => {
                 keep(self.drawn(node, *span, place, |time, own| generator.path(*area, time, own)), errors)
             }
             Some(PathSpec::File(file)) => self.of_file(file, node, errors),
             Some(PathSpec::Group { .. }) => None,
         }
+    }
+
+    /// A path through waypoints, with those in degrees on the map around the origin.
+    fn on_earth(
+        &self,
+        waypoints: &[(Duration, PlaceSpec)],
+        repeat: Option<Duration>,
+        place: &Node,
+    ) -> Result<Path, Diagnostic> {
+        let waypoint = |(at, own): &(Duration, PlaceSpec)| Waypoint { at: *at, position: own.position(self.origin) };
+        let waypoints: Vec<Waypoint> = waypoints.iter().map(waypoint).collect();
+        Path::through(&waypoints, repeat).map_err(|wrong| place.value(wrong.key).unwrap_or(place).error(wrong.message))
     }
 
     /// A path that is drawn from the seed of a node, for the span that is written at `place`.

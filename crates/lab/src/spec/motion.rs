@@ -35,6 +35,13 @@ impl PlaceSpec {
 pub(crate) enum PathSpec {
     /// A path that the lab file has.
     Known(Path),
+    /// A path through waypoints of which some are in degrees, and after how long it begins again.
+    OnEarth {
+        waypoints: Vec<(Duration, PlaceSpec)>,
+        repeat: Option<Duration>,
+        /// The list or map that says so.
+        place: Box<Node>,
+    },
     /// A path that is drawn from the lab's seed and the node's name.
     Drawn {
         generator: Generator,
@@ -48,6 +55,14 @@ pub(crate) enum PathSpec {
     Group { group: Group, leader: Spanned<String>, span: Option<Duration>, place: Box<Node> },
     /// A path that a file has.
     File(Box<TrackFile>),
+}
+
+impl PathSpec {
+    /// The first waypoint in degrees, if any is written so.
+    pub(crate) fn on_earth(&self) -> Option<Origin> {
+        let Self::OnEarth { waypoints, .. } = self else { return None };
+        waypoints.iter().find_map(|(_, place)| place.on_earth())
+    }
 }
 
 /// A path of a file.

@@ -140,6 +140,29 @@ links:
     assert_eq!(moved[..3], [[0.0, -111.195, 4.0], [55.596, 0.0, 1.5], [7.0, 8.0, 1.5]]);
 }
 
+/// As above; between two waypoints half of the way, also where the first place in degrees is a waypoint, which is the origin then.
+#[test]
+fn waypoints_in_degrees_are_metres_from_an_origin() {
+    let lab = |more: &str| {
+        format!(
+            "{more}nodes:\n  a: {{path: [{{at: 0 s, position: {{latitude: 60.0, longitude: 10.0, height: 4 m}}}}, {{at: 10 s, position: {{latitude: 60.001, longitude: 10.0}}}}]}}\n\
+             \x20 b: {{path: {{waypoints: [{{at: 0 s, position: [7 m, 8 m]}}, {{at: 10 s, position: {{latitude: 60.0, longitude: 10.001}}}}], repeat: 20 s}}}}\n\
+             links:\n  wifi: {{ends: [a, b], medium: {{kind: wifi, standard: n, access: radio}}}}\n"
+        )
+    };
+    let found = |text: &str, seconds| {
+        let found = positions(&plan(text), Duration::from_secs(seconds));
+        found.into_iter().map(|place| place.map(|metres| (metres * 1e3).round() / 1e3)).collect::<Vec<_>>()
+    };
+    let text = lab("");
+    assert_eq!(found(&text, 0), [[0.0, 0.0, 4.0], [7.0, 8.0, 1.5]]);
+    assert_eq!(found(&text, 10), [[0.0, 111.195, 1.5], [55.598, 0.0, 1.5]]);
+    // Halfway, and on the way back.
+    assert_eq!(found(&text, 5)[0], [0.0, 55.598, 2.75]);
+    assert_eq!(found(&text, 20)[1], [7.0, 8.0, 1.5]);
+    assert_eq!(found(&lab("origin: [60.001, 10.0]\n"), 10)[0], [0.0, 0.0, 1.5]);
+}
+
 /// Who follows a node is around it at the end of each step, and drawn from the seed and its own name alone.
 #[test]
 fn groups_follow_their_leaders() {
