@@ -203,7 +203,7 @@ pub(super) fn cell(fields: &Fields<'_>, errors: &mut Errors) -> Option<CellSpec>
         let radio = RadioConfig {
             propagation: own.loss.unwrap_or(plain.propagation),
             walls: own.walls.unwrap_or_default(),
-            shadowing: own.shadowing.map(shadowing),
+            shadowing: own.shadowing.as_ref().map(shadowing),
             fading: own.fading,
             noise_figure: own.noise_figure.unwrap_or(plain.noise_figure),
             ..plain

@@ -140,7 +140,7 @@ impl Signals {
         let config = RadioConfig {
             propagation: self.loss.unwrap_or(plain.propagation),
             walls: self.walls.unwrap_or_default(),
-            shadowing: self.shadowing.map(shadowing),
+            shadowing: self.shadowing.as_ref().map(shadowing),
             fading: self.fading,
             interferers: self.interferers.unwrap_or_default(),
             noise_figure: self.noise_figure.unwrap_or(plain.noise_figure),
@@ -166,7 +166,7 @@ impl Signals {
 }
 
 /// The shadowing that its keys describe.
-pub(super) fn shadowing(keys: Shadows) -> ShadowingConfig {
+pub(super) fn shadowing(keys: &Shadows) -> ShadowingConfig {
     ShadowingConfig {
         deviation: keys.deviation.unwrap_or(Decibels(4.0)),
         correlation: keys.correlation.unwrap_or(Metres(10.0)),

@@ -19,8 +19,8 @@ fn trains() -> impl Strategy<Value = Vec<Train>> {
         for (gap, delay, gaps) in [(0, 20, vec![1, 1])].into_iter().chain(trains).chain([(last, 5, Vec::new())]) {
             sent += if all.is_empty() { 0 } else { gap };
             let mut at = 0;
-            let behind = gaps.into_iter().map(|gap| {
-                at += gap;
+            let behind = gaps.into_iter().map(|later| {
+                at += later;
                 at
             });
             all.push((sent, delay, [0].into_iter().chain(behind).collect()));

@@ -174,7 +174,8 @@ impl CellConfig {
             ));
         }
         let has = |wanted| self.pattern.contains(&wanted);
-        if !self.pattern.is_empty() && !(has(SlotUse::Downlink) && has(SlotUse::Uplink)) {
+        let is_one_way = !has(SlotUse::Downlink) || !has(SlotUse::Uplink);
+        if !self.pattern.is_empty() && is_one_way {
             return Err(ConfigError::new("pattern", "needs slots of both directions, as in DDDSU"));
         }
         match self.drx {

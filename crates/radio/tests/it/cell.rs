@@ -65,9 +65,9 @@ fn saturated(config: &CellConfig, stations: &[CellStation], is_uplink: bool, spa
     let mut cell = cell(config, stations);
     let terminals = u32::try_from(stations.len()).expect("few") - 1;
     let (mut bytes, mut now) = (BTreeMap::<u64, u64>::new(), Instant::ZERO);
-    let give = |cell: &mut CellMedium<u64>, now, terminal: u32| {
+    let give = |into: &mut CellMedium<u64>, at, terminal: u32| {
         let from = if is_uplink { StationId(terminal) } else { BASE };
-        cell.enqueue(now, from, frame(if is_uplink { 0 } else { terminal }, 1_500, u64::from(terminal)));
+        into.enqueue(at, from, frame(if is_uplink { 0 } else { terminal }, 1_500, u64::from(terminal)));
     };
     (1..=terminals).for_each(|terminal| (0..config.queue / 5).for_each(|_| give(&mut cell, now, terminal)));
     while now < Instant::ZERO + span {
@@ -128,8 +128,8 @@ fn shares_are_those_of_time() {
         let alone: Vec<f64> =
             cqi.iter().map(|own| saturated(&config, &stations(&[*own]), false, ms(3_000))[0]).collect();
         let shared = saturated(&config, &stations(&cqi), false, ms(3_000));
-        for (shared, alone) in shared.iter().zip(alone) {
-            close(*shared, alone / 3.0, 0.02);
+        for (own, whole) in shared.iter().zip(alone) {
+            close(*own, whole / 3.0, 0.02);
         }
     }
 }
@@ -183,9 +183,10 @@ fn losses_become_delays() {
     lossy.enqueue(at(0), BASE, frame(1, 100, 1));
     assert_eq!(play(&mut lossy), [(at(47 + 8 + 4), 1, Some(Cause::Retries))]);
     // In unacknowledged mode at 12 ms.
-    let mut lossy = self::cell(&CellConfig { rlc: RadioLinkControl::Unacknowledged, ..never(2, 8) }, &stations(&[15]));
-    lossy.enqueue(at(0), BASE, frame(1, 100, 1));
-    assert_eq!(play(&mut lossy), [(at(12), 1, Some(Cause::Retries))]);
+    let mut giving_up =
+        self::cell(&CellConfig { rlc: RadioLinkControl::Unacknowledged, ..never(2, 8) }, &stations(&[15]));
+    giving_up.enqueue(at(0), BASE, frame(1, 100, 1));
+    assert_eq!(play(&mut giving_up), [(at(12), 1, Some(Cause::Retries))]);
 }
 
 /// One attempt: half of the blocks get lost. What comes behind a lost one is held for the reordering time, and nothing overtakes.
