@@ -4274,12 +4274,12 @@ class PathWaypoint(Model):
         self,
         *,
         at: Time | Literal[0],
-        position: Sequence[str],
+        position: Sequence[str] | Position,
     ) -> None:
         """
         Args:
             at: When, since the beginning of the run.
-            position: Where.
+            position: Where: in metres, or in degrees as a node's.
         """
         super().__init__()
         self._put("at", at)
