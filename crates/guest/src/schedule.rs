@@ -11,12 +11,15 @@
 //! At the end of each *synchronization round* all have reached the same instant: there agents are served, and taps are
 //! shown what has happened, in order.
 //!
+//! A lab may be played in several *parts*, each with a scheduler of its own: see [`Wire`].
+//!
 //! What happens is a function of the lab and its seed alone. The length of windows, and who is ahead of whom, depends on wall
 //! time, on the number of cores and on who reports first, and changes no result. Stretches depend on the lab alone.
 
 mod cpu;
 mod machine;
 mod member;
+mod parts;
 mod scheduler;
 mod statistics;
 #[cfg(test)]
@@ -24,5 +27,6 @@ mod tests;
 
 pub use cpu::Paced;
 pub use machine::{Device, Machine, MachineError, NextWake, TimedFrame};
+pub use parts::{Begun, Parted, Reported, Told, Wire};
 pub use scheduler::{AgentFrame, DevicePort, Scheduler, SchedulerError, Stop};
 pub use statistics::{MachineStatistics, Statistics};

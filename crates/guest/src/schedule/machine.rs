@@ -45,6 +45,8 @@ pub enum MachineError {
     Stalled(String),
     /// It broke the protocol between kernel and scheduler.
     Protocol(String),
+    /// It runs in another part of the lab, from which nothing comes any more or something else than expected; in words.
+    Elsewhere(String),
     /// It computes, and the wait for it was ended.
     Interrupted,
 }
@@ -54,6 +56,7 @@ impl fmt::Display for MachineError {
         match self {
             Self::Died(console) => write!(f, "its kernel ended unexpectedly{console}"),
             Self::Stalled(console) => write!(f, "its kernel neither computes nor answers{console}"),
+            Self::Elsewhere(what) => f.write_str(what),
             Self::Interrupted => f.write_str("its kernel still computed when the run was to end"),
             Self::Protocol(what) => write!(f, "its kernel broke the protocol of virtual time: {what}"),
         }

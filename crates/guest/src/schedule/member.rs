@@ -1,5 +1,7 @@
 //! A kernel as the scheduler knows it.
 
+use super::parts::{Reported, Told};
+use super::scheduler::Division;
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, TimedFrame};
 use netloom_fabric::{ForwardingRule, PortId};
 use netloom_packet::Pool;
@@ -75,6 +77,10 @@ pub(super) struct Member<M> {
     pub(super) statistics: MachineStatistics,
     /// What it sent in this window.
     sent: Vec<TimedFrame>,
+    /// If it runs in another part of the lab: before this it was given all that reaches it by pipes between groups,
+    had_between: Instant,
+    /// and by others.
+    had_inside: Instant,
     /// Before this it stands still, and gets nothing.
     frozen_until: Instant,
     /// How many frames wait for that, by device.
@@ -101,6 +107,8 @@ impl<M: Machine> Member<M> {
             carrier_at: None,
             statistics: MachineStatistics::default(),
             sent: Vec::new(),
+            had_between: Instant::ZERO,
+            had_inside: Instant::ZERO,
             frozen_until: Instant::ZERO,
             held: BTreeMap::new(),
             unheard: 0,
@@ -183,6 +191,11 @@ impl<M: Machine> Member<M> {
         strike(&mut self.given_then, &(at, order)) || at < self.reached
     }
 
+    /// Whether it was given already, in another part of the lab, what comes at this instant.
+    pub(super) fn had(&self, at: Instant, is_between: bool) -> bool {
+        at < if is_between { self.had_between } else { self.had_inside }
+    }
+
     /// The same of what a copy of the fabric delivers.
     pub(super) fn was_given_in_copy(&mut self, at: Instant, order: u32) -> bool {
         strike(&mut self.given_in_copy, &(at, order)) || at < self.reached
@@ -246,8 +259,8 @@ impl<M: Machine> Member<M> {
         }
     }
 
-    /// Lets it run until `until`.
-    pub(super) fn grant(&mut self, grant: Grant, pool: &mut Pool) -> Result<(), MachineError> {
+    /// Lets it run until `until`; `is_elsewhere`: in another part of the lab.
+    pub(super) fn grant(&mut self, grant: Grant, is_elsewhere: bool, pool: &mut Pool) -> Result<(), MachineError> {
         self.statistics.grants += 1;
         self.carrier_at = None;
         let due = self.inbox.partition_point(|waiting| waiting.timed_frame.at < grant.until);
@@ -262,6 +275,10 @@ impl<M: Machine> Member<M> {
                 self.kept.push(Waiting { timed_frame, ..waiting });
             }
             self.given.push(waiting.timed_frame);
+        }
+        if is_elsewhere {
+            self.given.drain(..).for_each(|frame| pool.recycle(frame.packet));
+            return Ok(());
         }
         match grant.stop {
             StopRule::Sent => self.machine.grant_alone(grant.until, &mut self.given, pool),
@@ -289,15 +306,52 @@ impl<M: Machine> Member<M> {
         }
     }
 
-    /// What it sent, if it has done what it was let do.
+    /// When it wants to run next, and before which instant it has done everything if it was stopped, when it has done what it was let do:
+    /// it says so itself, and other parts are told; or it runs elsewhere and that part has told.
+    fn outcome(
+        &mut self,
+        Grant { until, stop, .. }: Grant,
+        division: Option<(usize, &mut Division)>,
+        pool: &mut Pool,
+    ) -> Result<Option<(NextWake, Option<Instant>)>, MachineError> {
+        let mut division = division;
+        if let Some((machine, division)) = &mut division
+            && division.is_elsewhere(*machine)
+        {
+            let Some(reported) = division.take_report(*machine, until)? else { return Ok(None) };
+            self.sent = reported.sent;
+            return Ok(Some((reported.next_wake, reported.stopped)));
+        }
+        let Some(next_wake) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
+        let stopped = if stop == StopRule::Answerable && self.heeds { self.machine.stopped() } else { None };
+        if let Some((machine, division)) = division {
+            let sent = mem::take(&mut self.sent);
+            let told = Told::Reported(Reported { machine, until, next_wake, stopped, sent });
+            division.tell(&told)?;
+            if let Told::Reported(reported) = told {
+                self.sent = reported.sent;
+            }
+        }
+        Ok(Some((next_wake, stopped)))
+    }
+
+    /// It ran in another part of the lab, in a window that ended so.
+    pub(super) fn was_let_run_elsewhere(&mut self, until: Instant, is_round: bool) {
+        self.had_between = self.had_between.max(until);
+        // An instant that is played in rounds goes on.
+        self.had_inside = self.had_inside.max(if is_round { until - INSTANT } else { until });
+    }
+
+    /// What it sent, if it has done what it was let do. `division`: its number, and what is known of other parts of the lab.
     pub(super) fn report(
         &mut self,
-        Grant { begin, until, stop }: Grant,
+        grant: Grant,
+        division: Option<(usize, &mut Division)>,
         pool: &mut Pool,
     ) -> Result<Option<impl Iterator<Item = TimedFrame> + '_>, MachineError> {
-        let Some(next_wake) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
+        let Some((next_wake, stopped)) = self.outcome(grant, division, pool)? else { return Ok(None) };
+        let Grant { begin, until, stop } = grant;
         self.next_wake = next_wake;
-        let stopped = if stop == StopRule::Answerable && self.heeds { self.machine.stopped() } else { None };
         self.take_back(stopped, pool);
         if next_wake == NextWake::Off {
             // What would reach it later is dropped.

@@ -1,6 +1,7 @@
 //! See the module above: what happens between synchronization rounds.
 
 mod changes;
+mod division;
 mod exchange;
 mod give;
 mod group;
@@ -13,6 +14,7 @@ mod window;
 use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Statistics, TimedFrame};
 use crate::backend::Doorbell;
+pub(super) use division::Division;
 use give::{Give, Known};
 use group::Group;
 use heeding::Heeded;
@@ -119,6 +121,8 @@ pub struct Scheduler<M> {
     /// What was asked for meanwhile.
     deferred: Vec<Deferred>,
     statistics: Statistics,
+    /// What is known of the other parts of the lab, if it is played in several.
+    division: Option<Division>,
 }
 
 impl<M: Machine> Scheduler<M> {
@@ -163,6 +167,7 @@ impl<M: Machine> Scheduler<M> {
             open: None,
             deferred: Vec::new(),
             statistics: Statistics::default(),
+            division: None,
         }
     }
 
@@ -384,10 +389,12 @@ impl<M: Machine> Scheduler<M> {
 
     /// Puts what the fabric delivers into the inboxes, each frame at the instant at which it leaves, but not before `least`.
     fn receive(&mut self, advance: impl FnOnce(&mut Fabric, &mut dyn FnMut(Instant, Delivery)), least: Instant) {
-        let Self { fabric, taps, pool, members, places, whole, statistics, groups, group_of, shown, .. } = self;
+        let Self { fabric, taps, pool, members, places, whole, statistics, groups, group_of, shown, division, .. } =
+            self;
+        let is_between = division.as_ref().map_or(&[][..], |division| &division.is_between);
         let ethernet = fabric.ethernet().clone();
-        let mut show = Show { taps, shown, groups };
-        let mut give = Give { ethernet: &ethernet, pool, members, whole };
+        let mut show = Show { taps, shown, groups, is_between };
+        let mut give = Give { ethernet: &ethernet, pool, members, whole, is_between };
         advance(fabric, &mut |leave, delivery| {
             let place = places.get(delivery.port.0 as usize).copied().flatten();
             show.leaves(place.map_or(0, |(machine, _)| group_of[machine]), leave, &delivery);
@@ -426,7 +433,7 @@ impl<M: Machine> Scheduler<M> {
             let unsent = match self.members[machine].port(device) {
                 Some(port) => {
                     let Self { taps, shown, groups, .. } = self;
-                    Show { taps, shown, groups }.enters(group, port, at, &packet);
+                    Show { taps, shown, groups, is_between: &[] }.enters(group, port, at, &packet);
                     self.heeded.note(port, &packet);
                     self.fabric.inject(at, port, packet).err().map(|(_, packet)| packet)
                 }

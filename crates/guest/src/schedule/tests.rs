@@ -7,6 +7,7 @@ mod equality;
 mod exchange;
 mod freeze;
 mod heeding;
+mod parts;
 mod script;
 
 use super::{Device, DevicePort, MachineError, Scheduler, SchedulerError, Stop};

@@ -13,6 +13,8 @@ pub(super) struct Give<'a, M> {
     pub(super) members: &'a mut [Member<M>],
     /// By port: whether frames leave there as on a wire.
     pub(super) whole: &'a [bool],
+    /// By pipe, in a lab that is played in several parts: whether it leads from one group to another.
+    pub(super) is_between: &'a [bool],
 }
 
 /// The fate of a frame.
@@ -28,8 +30,9 @@ pub(super) enum Known {
 impl<M: Machine> Give<'_, M> {
     /// Returns the fate of a frame for this machine at this instant.
     pub(super) fn known(&mut self, machine: usize, at: Instant, pipe: PipeId) -> Known {
+        let is_between = self.is_between.get(pipe.0 as usize).copied().unwrap_or_default();
         let member = &mut self.members[machine];
-        if member.was_given(at, order(pipe)) {
+        if member.was_given(at, order(pipe)) || member.had(at, is_between) {
             Known::Given
         } else if member.next_wake == NextWake::Off {
             Known::Lost
@@ -64,7 +67,7 @@ impl<M: Machine> Give<'_, M> {
         Delivery { pipe, port, departure }: Delivery,
         put: impl Fn(&mut Member<M>, u32, bool, Device, Packet),
     ) -> bool {
-        let Self { ethernet, pool, members, whole } = self;
+        let Self { ethernet, pool, members, whole, .. } = self;
         let packet = match ethernet.readdress(port, departure.packet, pool) {
             Ok(packet) => packet,
             Err(packet) => {

@@ -178,6 +178,14 @@ impl<M: Machine> Scheduler<M> {
         until
     }
 
+    /// What the pipes inside a group deliver before `until`, when everything has entered them that does so before `begin`.
+    pub(super) fn deliver_inside(&mut self, group: usize, begin: Instant, until: Instant) {
+        for place in 0..self.groups[group].inner.len() {
+            let pipe = self.groups[group].inner[place];
+            self.receive_known(pipe, begin, until);
+        }
+    }
+
     fn receive_known(&mut self, pipe: PipeId, from: Instant, end: Instant) -> Instant {
         let mut until = end;
         let already = self.known_of[pipe.0 as usize];

@@ -99,7 +99,7 @@ impl<M: Machine> Scheduler<M> {
         let Self { fabric, pool, members, places, whole, .. } = self;
         let ethernet = fabric.ethernet().clone();
         members.iter_mut().for_each(Member::begin_copy);
-        let mut give = Give { ethernet: &ethernet, pool, members, whole };
+        let mut give = Give { ethernet: &ethernet, pool, members, whole, is_between: &[] };
         fabric.preview(until, |leave, delivery| {
             let place = places.get(delivery.port.0 as usize).copied().flatten();
             let at = delivery.departure.due.max(leave).max(begin);

@@ -31,6 +31,8 @@ pub(super) struct Show<'a> {
     pub(super) taps: &'a mut Vec<(TapId, Box<dyn Tap>)>,
     pub(super) shown: &'a mut Vec<Shown>,
     pub(super) groups: &'a mut Vec<Group>,
+    /// By pipe, in a lab that is played in several parts: whether it leads from one group to another.
+    pub(super) is_between: &'a [bool],
 }
 
 impl Show<'_> {
@@ -63,7 +65,9 @@ impl Show<'_> {
             let (due, first_due, delay, busy) = (*due, *first_due, *delay, *busy);
             let departure = Departure { packet: packet.duplicate(), due, first_due, delay, busy };
             let state = &self.groups[group];
-            let round = if state.now == leave { state.rounds } else { 0 };
+            // What comes from another group is there before the first round of its instant.
+            let is_between = self.is_between.get(delivery.pipe.0 as usize).copied().unwrap_or_default();
+            let round = if state.now == leave && !is_between { state.rounds } else { 0 };
             let what = What::Leaves(Delivery { pipe: delivery.pipe, port: delivery.port, departure });
             self.shown.push(Shown { key: (leave, group, round, false, delivery.pipe.0), what });
         }

@@ -41,13 +41,17 @@ pub(super) enum Deferred {
 impl<M: Machine> Scheduler<M> {
     /// The synchronization round that begins at `begin`, where something happens, and ends at `limit` or before.
     pub(super) fn sync_round(&mut self, begin: Instant, limit: Instant) -> SyncRound {
+        let mut failure = None;
         if self.groups.is_empty() {
             self.find_groups();
+            failure = self.find_shared().err();
         }
         self.receive(|fabric, sink| fabric.advance(begin, |delivery| sink(begin, delivery)), begin);
         (0..self.groups.len()).for_each(|group| self.find_next(group));
         let ahead = self.fabric.lookahead_until(begin).max(begin + SYNC_ROUND);
-        SyncRound { end: ahead.min(begin + self.longest_window).min(limit), failure: None }
+        let end = ahead.min(begin + self.longest_window).min(limit);
+        self.begin_divided(end);
+        SyncRound { end, failure }
     }
 
     /// Runs a synchronization round; false if `pause`, an instant of wall time, came before its end.
@@ -57,6 +61,10 @@ impl<M: Machine> Scheduler<M> {
         pause: Option<time::Instant>,
     ) -> Result<bool, SchedulerError> {
         loop {
+            let has_heard = self.hear().unwrap_or_else(|lost| {
+                sync_round.failure.get_or_insert(lost);
+                false
+            });
             let floor = self.floor();
             let is_running = self.groups.iter().any(|group| group.window.is_some());
             if !is_running && (floor >= sync_round.end || sync_round.failure.is_some()) {
@@ -68,7 +76,7 @@ impl<M: Machine> Scheduler<M> {
             if sync_round.failure.is_some() {
                 self.groups.iter_mut().flat_map(|group| &mut group.window).for_each(|window| window.waiting.clear());
             }
-            let has_come = self.collect_all(&mut sync_round);
+            let has_come = self.collect_all(&mut sync_round) || has_heard;
             let now = time::Instant::now();
             let is_late = pause.is_some_and(|pause| pause <= now);
             if has_come && !is_late {
@@ -87,6 +95,7 @@ impl<M: Machine> Scheduler<M> {
         let machine_at = |port: PortId| places.get(port.0 as usize).copied().flatten().map(|(machine, _)| machine);
         self.group_of = groups_of(&self.fabric, self.members.len(), machine_at);
         self.groups = Group::all(&self.fabric, &self.group_of, machine_at, self.now);
+        self.find_between();
     }
 
     /// Before this, nothing happens anywhere any more.
@@ -109,6 +118,10 @@ impl<M: Machine> Scheduler<M> {
                 self.feed(group)?;
             } else if self.has_room(group) {
                 self.learn(group, floor, end);
+                if self.is_led(group) {
+                    self.follow(group)?;
+                    continue;
+                }
                 ready.extend(self.groups[group].window_length().map(|length| (Reverse(length), group)));
             }
         }
@@ -123,7 +136,7 @@ impl<M: Machine> Scheduler<M> {
 
     /// Whether a machine of this group could be let run.
     fn has_room(&self, group: usize) -> bool {
-        self.groups[group].machines.iter().any(|machine| self.lanes.has_room(*machine))
+        self.groups[group].machines.iter().any(|machine| self.is_elsewhere(*machine) || self.lanes.has_room(*machine))
     }
 
     /// Takes all reports; says whether there were any.
@@ -143,15 +156,22 @@ impl<M: Machine> Scheduler<M> {
 
     /// Waits for a report, and looks at those who owe one; false if there is nothing to wait at.
     fn wait(&mut self, sync_round: &mut SyncRound, now: time::Instant) -> bool {
+        if let Err(lost) = self.flush() {
+            sync_round.failure.get_or_insert(lost);
+            return true;
+        }
         let Some(doorbell) = &mut self.doorbell else { return false };
         let has_rung = doorbell.wait(LOOK_INTERVAL);
         self.statistics.waited += now.elapsed();
         if has_rung {
             return true;
         }
-        let Self { groups, members, lanes, .. } = self;
+        let Self { groups, members, lanes, division, .. } = self;
         for window in groups.iter_mut().filter_map(|group| group.window.as_mut()) {
             window.running.retain(|machine| {
+                if division.as_ref().is_some_and(|division| division.is_elsewhere(*machine)) {
+                    return true;
+                }
                 let looked = members[*machine].machine.look();
                 let failed = |error| {
                     lanes.leave(*machine);
@@ -164,7 +184,10 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// A synchronization round is over, or cannot go on.
-    fn end(&mut self, sync_round: SyncRound) -> Result<(), SchedulerError> {
+    fn end(&mut self, mut sync_round: SyncRound) -> Result<(), SchedulerError> {
+        if let Err(lost) = self.flush() {
+            sync_round.failure.get_or_insert(lost);
+        }
         self.show_all();
         self.agents.sort_by_key(|frame| (frame.at, frame.machine));
         if let Some(failure) = sync_round.failure {

@@ -22,7 +22,7 @@ pub(super) struct Window {
     /// What the others sent.
     outbox: Vec<Sent>,
     /// Whether the links left no lookahead.
-    is_round: bool,
+    pub(super) is_round: bool,
 }
 
 impl<M: Machine> Scheduler<M> {
@@ -81,25 +81,42 @@ impl<M: Machine> Scheduler<M> {
     pub(super) fn let_run(&mut self, group: usize, grant: Grant, is_round: bool) -> Result<(), SchedulerError> {
         let has_something = |machine: &usize| self.members[*machine].next().is_some_and(|next| next < grant.until);
         let waiting: Vec<usize> = self.groups[group].machines.iter().copied().filter(has_something).collect();
+        self.let_these_run(group, grant, is_round, waiting)
+    }
+
+    /// A window of these machines of a group.
+    pub(super) fn let_these_run(
+        &mut self,
+        group: usize,
+        grant: Grant,
+        is_round: bool,
+        waiting: Vec<usize>,
+    ) -> Result<(), SchedulerError> {
         let has_run = u64::from(!waiting.is_empty());
         self.statistics.windows += has_run;
         self.statistics.rounds += if is_round { has_run } else { 0 };
         self.groups[group].window = Some(Window { grant, waiting, running: Vec::new(), outbox: Vec::new(), is_round });
+        self.tell_window(group)?;
         self.feed(group)
     }
 
     /// Lets those of a group's window run that wait for a processor which is free by now.
     pub(super) fn feed(&mut self, group: usize) -> Result<(), SchedulerError> {
-        let Self { groups, members, pool, lanes, .. } = self;
+        let Self { groups, members, pool, lanes, division, .. } = self;
         let Some(window) = &mut groups[group].window else { return Ok(()) };
         for machine in std::mem::take(&mut window.waiting) {
-            if !lanes.has_room(machine) {
+            let is_elsewhere = division.as_ref().is_some_and(|division| division.is_elsewhere(machine));
+            if !is_elsewhere && !lanes.has_room(machine) {
                 window.waiting.push(machine);
                 continue;
             }
             self.statistics.grants += 1;
-            members[machine].grant(window.grant, pool).map_err(|error| SchedulerError { machine, error })?;
-            lanes.enter(machine);
+            members[machine]
+                .grant(window.grant, is_elsewhere, pool)
+                .map_err(|error| SchedulerError { machine, error })?;
+            if !is_elsewhere {
+                lanes.enter(machine);
+            }
             window.running.push(machine);
         }
         Ok(())
@@ -108,21 +125,25 @@ impl<M: Machine> Scheduler<M> {
     /// Takes the reports of those of a group that have done what they were let do. Says whether there was one, or all had
     /// reported; then the window is over.
     pub(super) fn collect(&mut self, group: usize) -> Result<bool, SchedulerError> {
-        let Some(window) = &mut self.groups[group].window else { return Ok(false) };
+        let Self { groups, members, lanes, pool, division, .. } = self;
+        let Some(window) = &mut groups[group].window else { return Ok(false) };
         let (grant, outbox, before) = (window.grant, &mut window.outbox, window.running.len());
-        let (members, lanes, pool, mut failure) = (&mut self.members, &mut self.lanes, &mut self.pool, None);
-        window.running.retain(|machine| match members[*machine].report(grant, pool) {
-            Ok(None) => true,
-            Ok(Some(sent)) => {
+        let mut failure = None;
+        window.running.retain(|machine| {
+            let is_elsewhere = division.as_ref().is_some_and(|division| division.is_elsewhere(*machine));
+            let division = division.as_mut().map(|division| (*machine, division));
+            let reported = members[*machine].report(grant, division, pool);
+            if !is_elsewhere && !matches!(reported, Ok(None)) {
                 lanes.leave(*machine);
-                outbox.extend(sent.map(|timed_frame| Sent { machine: *machine, timed_frame }));
-                false
             }
-            Err(error) => {
-                lanes.leave(*machine);
-                failure.get_or_insert(SchedulerError { machine: *machine, error });
-                false
+            match reported {
+                Ok(None) => return true,
+                Ok(Some(sent)) => {
+                    outbox.extend(sent.map(|timed_frame| Sent { machine: *machine, timed_frame }));
+                }
+                Err(error) => drop(failure.get_or_insert(SchedulerError { machine: *machine, error })),
             }
+            false
         });
         let left = window.running.len();
         let is_over = left == 0 && window.waiting.is_empty();
@@ -138,6 +159,11 @@ impl<M: Machine> Scheduler<M> {
         let Window { grant: Grant { begin, until, stop }, mut outbox, is_round, .. } = window;
         outbox.sort_by_key(|sent| (sent.timed_frame.at, sent.machine, sent.timed_frame.device));
         let (first, last) = (outbox.first().map(|first| first.timed_frame.at), outbox.last().map(|last| last.machine));
+        if self.is_led(group) {
+            let end = first.filter(|_| stop == StopRule::Sent).map_or(until, |first| (first + INSTANT).min(until));
+            let Self { groups, members, .. } = self;
+            groups[group].machines.iter().for_each(|machine| members[*machine].was_let_run_elsewhere(end, is_round));
+        }
         self.send(group, outbox);
         let state = &mut self.groups[group];
         match stop {

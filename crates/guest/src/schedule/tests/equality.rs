@@ -17,7 +17,7 @@ use proptest::test_runner::RngSeed;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-const END: Instant = Instant::from_nanos(40_000_000);
+pub(super) const END: Instant = Instant::from_nanos(40_000_000);
 
 /// Values of a direction, in the language of lab files.
 const MODELS: &[(&str, &[&str])] = &[
@@ -58,10 +58,10 @@ const MODELS: &[(&str, &[&str])] = &[
 ];
 
 #[derive(Clone, Debug)]
-struct Lab {
+pub(super) struct Lab {
     specs: Vec<PipeSpec>,
     devices: Vec<DeviceSpec>,
-    device_ports: Vec<DevicePort>,
+    pub(super) device_ports: Vec<DevicePort>,
     costs: Vec<CpuCost>,
     /// What each machine does by itself.
     plans: Vec<Vec<(u64, Act)>>,
@@ -80,7 +80,7 @@ fn configs() -> impl Strategy<Value = PipeConfig> {
 }
 
 /// Links between any two of up to five machines, each with a pipe either way.
-fn labs() -> impl Strategy<Value = Lab> {
+pub(super) fn labs() -> impl Strategy<Value = Lab> {
     let link = (0..5_usize, 0..5_usize, configs(), configs(), prop_oneof![Just(0), 0..300_000_u64]);
     let act = (prop_oneof![0..20_u64, 0..3_000_000_u64], 1..5_u16, any::<u32>())
         .prop_map(|(at, device, number)| (at, Act::Send(Device(device), number)));
@@ -130,7 +130,7 @@ fn forward(seed: u64, device: Device, number: u32) -> Vec<(Duration, Act)> {
 }
 
 impl Lab {
-    fn machines(&self, eager: impl Fn(usize) -> bool) -> Vec<Paced<Script>> {
+    pub(super) fn machines(&self, eager: impl Fn(usize) -> bool) -> Vec<Paced<Script>> {
         let machine = |(index, (plan, cost)): (usize, (&Vec<_>, &CpuCost))| {
             let mut script = Script::new(index as u64, self.reaction, plan);
             (script.is_eager, script.make) = (eager(index), self.make);
@@ -139,7 +139,7 @@ impl Lab {
         self.plans.iter().zip(&self.costs).enumerate().map(machine).collect()
     }
 
-    fn fabric(&self) -> Fabric {
+    pub(super) fn fabric(&self) -> Fabric {
         let fabric = Fabric::new(Seed::new(5), &self.specs);
         if self.devices.is_empty() { fabric } else { fabric.with_devices(&self.specs, &self.devices) }
     }
@@ -151,7 +151,7 @@ impl Lab {
 
     /// The same with machines that are late so many times when they are asked to report, on these processors; and what a
     /// tap was shown.
-    fn play_late(
+    pub(super) fn play_late(
         &self,
         longest: Duration,
         eager: impl Fn(usize) -> bool,
@@ -218,10 +218,10 @@ impl Lab {
 }
 
 /// A packet that passes a port: where, which way, when first and last, and its number.
-type Shown = (PortId, Way, Instant, Instant, u32);
+pub(super) type Shown = (PortId, Way, Instant, Instant, u32);
 
 #[derive(Default)]
-struct Witness(Rc<RefCell<Vec<Shown>>>);
+pub(super) struct Witness(pub(super) Rc<RefCell<Vec<Shown>>>);
 
 impl Tap for Witness {
     fn packet(&mut self, port: PortId, way: Way, first: Instant, last: Instant, packet: &Packet) {
@@ -232,7 +232,7 @@ impl Tap for Witness {
 }
 
 /// What each machine saw; what each pipe counted.
-type Outcome = (Vec<Vec<(Instant, Device, u32)>>, Vec<PipeCounters>);
+pub(super) type Outcome = (Vec<Vec<(Instant, Device, u32)>>, Vec<PipeCounters>);
 
 proptest! {
     #![proptest_config(ProptestConfig {

@@ -102,7 +102,7 @@ fn subnet(link: u32) -> Prefix {
 }
 
 /// Routers in a row, with machines at any of them.
-pub(super) fn routed() -> impl Strategy<Value = Lab> {
+pub(in crate::schedule::tests) fn routed() -> impl Strategy<Value = Lab> {
     (1..4_usize, parts(u32::MAX)).prop_map(|(count, (models, plans, at))| {
         let at = at.map(|place| place % count);
         let own = |machine: usize| machine as u32;
@@ -182,7 +182,7 @@ pub(in super::super) fn datagram(pool: &mut Pool, machine: u64, number: u32) -> 
 }
 
 /// Hubs and switches in a tree, or switches with a spanning tree in a ring, with machines at any of them.
-pub(super) fn bridged() -> impl Strategy<Value = Lab> {
+pub(in crate::schedule::tests) fn bridged() -> impl Strategy<Value = Lab> {
     (1..4_usize, 0..8_u32, any::<bool>(), parts(FLOODED)).prop_map(|(count, hubs, is_ring, (models, plans, at))| {
         let at = at.map(|place| place % count);
         let is_ring = is_ring && count == 3;
@@ -254,7 +254,7 @@ fn bridged_frame(pool: &mut Pool, machine: u64, number: u32) -> Packet {
 }
 
 /// Machines at a shared medium, of which one has a link to another machine.
-pub(super) fn shared() -> impl Strategy<Value = Lab> {
+pub(in crate::schedule::tests) fn shared() -> impl Strategy<Value = Lab> {
     parts(FLOODED).prop_map(|(models, plans, _)| {
         let mut specs = pipes(&[(3, 4)], &models);
         let medium: Vec<PortId> = (0..3).map(PortId).collect();

@@ -1,0 +1,123 @@
+//! How messages between parts are written: numbers of fixed length, the least significant byte first.
+
+use super::{Begun, Reported, Told};
+use crate::schedule::{Device, NextWake, TimedFrame};
+use netloom_packet::{LARGE_FRAME, MAX_HEAD, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
+use netloom_units::Instant;
+
+const BEGUN: u8 = 1;
+const REPORTED: u8 = 2;
+
+/// Stands for what there is not.
+const NONE: u64 = u64::MAX;
+/// The same of a kernel that has powered itself off.
+const OFF: u64 = u64::MAX - 1;
+
+impl Told {
+    /// Adds the message to `out`.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Begun(begun) => {
+                out.push(BEGUN);
+                let Begun { sync_round, end, leader, begin, until, is_alone, round, machines } = begun;
+                let round = round.map_or(NONE, u64::from);
+                let numbers = [*sync_round, end.as_nanos(), *leader as u64, begin.as_nanos(), until.as_nanos()];
+                let rest = [u64::from(*is_alone), round, machines.len() as u64];
+                let machines = machines.iter().map(|machine| *machine as u64);
+                numbers.into_iter().chain(rest).chain(machines).for_each(|number| put(out, number));
+            }
+            Self::Reported(Reported { machine, until, next_wake, stopped, sent }) => {
+                out.push(REPORTED);
+                let next_wake = match next_wake {
+                    NextWake::At(at) => at.as_nanos(),
+                    NextWake::Never => NONE,
+                    NextWake::Off => OFF,
+                };
+                let stopped = stopped.map_or(NONE, Instant::as_nanos);
+                let numbers = [*machine as u64, until.as_nanos(), next_wake, stopped, sent.len() as u64];
+                numbers.into_iter().for_each(|number| put(out, number));
+                sent.iter().for_each(|frame| put_frame(out, frame));
+            }
+        }
+    }
+
+    /// Reads a message; none if these bytes are not exactly one.
+    pub fn decode(bytes: &[u8], pool: &mut Pool) -> Option<Self> {
+        let mut rest = bytes;
+        let told = match take(&mut rest, 1)?[0] {
+            BEGUN => Self::Begun(begun(&mut rest)?),
+            REPORTED => Self::Reported(reported(&mut rest, pool)?),
+            _ => return None,
+        };
+        rest.is_empty().then_some(told)
+    }
+}
+
+fn begun(rest: &mut &[u8]) -> Option<Begun> {
+    let [sync_round, end, leader, begin, until] = numbers(rest)?;
+    let [is_alone, round, count] = numbers(rest)?;
+    let round = if round == NONE { None } else { Some(u32::try_from(round).ok()?) };
+    let count = usize::try_from(count).ok().filter(|count| *count <= rest.len() / 8)?;
+    let machine = |_| number(rest).and_then(|machine| usize::try_from(machine).ok());
+    let machines = (0..count).map(machine).collect::<Option<_>>()?;
+    let [end, begin, until] = [end, begin, until].map(Instant::from_nanos);
+    let leader = usize::try_from(leader).ok()?;
+    (begin < until).then_some(Begun { sync_round, end, leader, begin, until, is_alone: is_alone != 0, round, machines })
+}
+
+fn reported(rest: &mut &[u8], pool: &mut Pool) -> Option<Reported> {
+    let [machine, until, next_wake, stopped, count] = numbers(rest)?;
+    let next_wake = match next_wake {
+        NONE => NextWake::Never,
+        OFF => NextWake::Off,
+        at => NextWake::At(Instant::from_nanos(at)),
+    };
+    let stopped = (stopped != NONE).then(|| Instant::from_nanos(stopped));
+    let sent = (0..count).map(|_| frame(rest, pool)).collect::<Option<_>>()?;
+    let (machine, until) = (usize::try_from(machine).ok()?, Instant::from_nanos(until));
+    Some(Reported { machine, until, next_wake, stopped, sent })
+}
+
+fn put_frame(out: &mut Vec<u8>, TimedFrame { at, device, packet }: &TimedFrame) {
+    let mut head = [0; MAX_HEAD];
+    let parts = packet.write_head(&mut head);
+    let (head, payload) = (&head[..parts.len], &packet.bytes()[parts.payload]);
+    put(out, at.as_nanos());
+    out.extend_from_slice(&device.0.to_le_bytes());
+    out.extend_from_slice(&parts.virtio.bytes());
+    let len = u32::try_from(head.len() + payload.len()).expect("a frame has less than 4 GB");
+    out.extend_from_slice(&len.to_le_bytes());
+    out.extend_from_slice(head);
+    out.extend_from_slice(payload);
+}
+
+fn frame(rest: &mut &[u8], pool: &mut Pool) -> Option<TimedFrame> {
+    let at = Instant::from_nanos(number(rest)?);
+    let device = Device(u16::from_le_bytes(take(rest, 2)?.try_into().ok()?));
+    let virtio = VirtioHeader::parse(take(rest, VIRTIO_HEADER_LEN)?.try_into().ok()?);
+    let len = u32::from_le_bytes(take(rest, 4)?.try_into().ok()?) as usize;
+    let bytes = take(rest, len).filter(|bytes| (1..=LARGE_FRAME).contains(&bytes.len()))?;
+    Some(TimedFrame { at, device, packet: pool.packet(virtio, bytes) })
+}
+
+fn put(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    Some(u64::from_le_bytes(take(rest, 8)?.try_into().ok()?))
+}
+
+fn numbers<const COUNT: usize>(rest: &mut &[u8]) -> Option<[u64; COUNT]> {
+    let mut all = [0; COUNT];
+    for each in &mut all {
+        *each = number(rest)?;
+    }
+    Some(all)
+}
+
+fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (taken, left) = rest.split_at_checked(len)?;
+    *rest = left;
+    Some(taken)
+}

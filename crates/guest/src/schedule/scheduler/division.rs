@@ -1,0 +1,222 @@
+//! What a scheduler knows of the other parts of its lab, and how it follows them.
+
+use super::{Scheduler, SchedulerError};
+use crate::schedule::member::{Grant, StopRule};
+use crate::schedule::parts::{Begun, Parted, Reported, Told, Wire};
+use crate::schedule::{Machine, MachineError};
+use netloom_packet::Pool;
+use netloom_units::Instant;
+use std::collections::VecDeque;
+
+/// See the module.
+pub(in crate::schedule) struct Division {
+    here: usize,
+    /// The part of each machine.
+    homes: Vec<usize>,
+    wire: Box<dyn Wire>,
+    /// By the first machine of its group: windows that were told and have not begun.
+    begun: Vec<VecDeque<Begun>>,
+    /// By machine: reports that were told and have not been taken.
+    reported: Vec<VecDeque<Reported>>,
+    /// Synchronization rounds so far, and the end of the last one.
+    sync_rounds: u64,
+    end: Instant,
+    /// By pipe: whether it leads from one group to another, so that all that reaches a window is known when that begins.
+    pub(super) is_between: Vec<bool>,
+}
+
+impl Division {
+    fn new(here: usize, homes: &[usize], wire: Box<dyn Wire>) -> Self {
+        Self {
+            here,
+            homes: homes.to_vec(),
+            wire,
+            begun: homes.iter().map(|_| VecDeque::new()).collect(),
+            reported: homes.iter().map(|_| VecDeque::new()).collect(),
+            sync_rounds: 0,
+            end: Instant::ZERO,
+            is_between: Vec::new(),
+        }
+    }
+
+    pub(in crate::schedule) fn is_elsewhere(&self, machine: usize) -> bool {
+        self.homes[machine] != self.here
+    }
+
+    /// The report of a machine elsewhere, if it has come.
+    pub(in crate::schedule) fn take_report(
+        &mut self,
+        machine: usize,
+        until: Instant,
+    ) -> Result<Option<Reported>, MachineError> {
+        let Some(reported) = self.reported[machine].pop_front() else { return Ok(None) };
+        if reported.until != until {
+            let (theirs, own) = (reported.until.as_nanos(), until.as_nanos());
+            return Err(MachineError::Elsewhere(format!(
+                "the parts have diverged: it was let run until {theirs} ns there, and {own} ns here"
+            )));
+        }
+        Ok(Some(reported))
+    }
+
+    pub(in crate::schedule) fn tell(&mut self, told: &Told) -> Result<(), MachineError> {
+        self.wire.tell(told).map_err(|parted| MachineError::Elsewhere(parted.what))
+    }
+
+    /// Takes in what has come; says whether something has.
+    fn hear(&mut self, pool: &mut Pool) -> Result<bool, Parted> {
+        let mut has_come = false;
+        while let Some(told) = self.wire.hear(pool)? {
+            has_come = true;
+            match told {
+                Told::Begun(begun) if begun.leader < self.begun.len() => self.begun[begun.leader].push_back(begun),
+                Told::Reported(reported) if reported.machine < self.reported.len() => {
+                    self.reported[reported.machine].push_back(reported);
+                }
+                Told::Begun(Begun { leader: machine, .. }) | Told::Reported(Reported { machine, .. }) => {
+                    let what = format!(
+                        "the parts have diverged: another part tells of a machine {machine}, which there is not"
+                    );
+                    return Err(Parted { part: self.here, what });
+                }
+            }
+        }
+        Ok(has_come)
+    }
+}
+
+impl<M: Machine> Scheduler<M> {
+    /// From now on this is part `here` of a lab that is played in several: it runs only the machines whose home that is, and hears from
+    /// the others what theirs do. To be called before time goes on.
+    ///
+    /// # Panics
+    /// If there are not as many homes as machines.
+    pub fn divide(&mut self, here: usize, homes: &[usize], wire: Box<dyn Wire>) {
+        assert_eq!(homes.len(), self.members.len(), "each machine has a home");
+        self.groups.clear();
+        self.division = Some(Division::new(here, homes, wire));
+    }
+
+    /// Whether a machine runs in another part.
+    pub(super) fn is_elsewhere(&self, machine: usize) -> bool {
+        self.division.as_ref().is_some_and(|division| division.is_elsewhere(machine))
+    }
+
+    /// The only part that plays a group, and says which windows it runs in; none if all parts compute them, since machines of several are
+    /// in it.
+    fn leader_of(&self, group: usize) -> Option<usize> {
+        let homes = &self.division.as_ref().filter(|_| !self.fabric.has_devices())?.homes;
+        let machines = &self.groups[group].machines;
+        machines.iter().all(|machine| homes[*machine] == homes[machines[0]]).then_some(homes[machines[0]])
+    }
+
+    /// Whether another part says which windows a group runs in.
+    pub(super) fn is_led(&self, group: usize) -> bool {
+        let here = self.division.as_ref().map(|division| division.here);
+        self.leader_of(group).is_some_and(|leader| Some(leader) != here)
+    }
+
+    /// Whether other parts have to be told of the windows of a group.
+    fn leads(&self, group: usize) -> bool {
+        let here = self.division.as_ref().map(|division| division.here);
+        here.is_some() && self.leader_of(group) == here
+    }
+
+    /// The first of the machines that are part of the same group as one of another part, beside other groups: nobody could say which windows
+    /// that runs in.
+    pub(super) fn find_shared(&self) -> Result<(), SchedulerError> {
+        if self.division.is_none() || self.groups.len() < 2 || self.fabric.has_devices() {
+            return Ok(());
+        }
+        (0..self.groups.len()).find(|group| self.leader_of(*group).is_none()).map_or(Ok(()), |group| {
+            let what = "a link that leads from here to another part has no lookahead any more: less than 1 us of delay, or answers of faults";
+            Err(SchedulerError { machine: self.groups[group].machines[0], error: MachineError::Elsewhere(what.to_owned()) })
+        })
+    }
+
+    /// A synchronization round begins, which ends then in all parts.
+    pub(super) fn begin_divided(&mut self, end: Instant) {
+        if let Some(division) = &mut self.division {
+            division.sync_rounds += 1;
+            division.end = end;
+        }
+    }
+
+    /// Notes which pipes lead from one group to another.
+    pub(super) fn find_between(&mut self) {
+        let Self { division: Some(division), fabric, places, group_of, .. } = self else { return };
+        let group_at = |port: netloom_fabric::PortId| {
+            places.get(port.0 as usize).copied().flatten().map(|(machine, _)| group_of[machine])
+        };
+        division.is_between = fabric.ends().map(|(from, to)| group_at(from) != group_at(to)).collect();
+    }
+
+    /// Takes in what other parts have told; says whether something has come.
+    pub(super) fn hear(&mut self) -> Result<bool, SchedulerError> {
+        let Self { division, pool, .. } = self;
+        let Some(division) = division else { return Ok(false) };
+        division.hear(pool).map_err(|parted| division.lost(parted))
+    }
+
+    /// Sends what other parts have to know.
+    pub(super) fn flush(&mut self) -> Result<(), SchedulerError> {
+        let Some(division) = &mut self.division else { return Ok(()) };
+        division.wire.flush().map_err(|parted| division.lost(parted))
+    }
+
+    /// Tells the other parts that a group begins a window.
+    pub(super) fn tell_window(&mut self, group: usize) -> Result<(), SchedulerError> {
+        if !self.leads(group) {
+            return Ok(());
+        }
+        let Self { groups, division: Some(division), .. } = self else { return Ok(()) };
+        let Some(window) = &groups[group].window else { return Ok(()) };
+        let Grant { begin, until, stop } = window.grant;
+        let leader = groups[group].machines[0];
+        let begun = Begun {
+            sync_round: division.sync_rounds,
+            end: division.end,
+            leader,
+            begin,
+            until,
+            is_alone: stop == StopRule::Sent,
+            round: window.is_round.then_some(groups[group].rounds),
+            machines: window.waiting.clone(),
+        };
+        division.tell(&Told::Begun(begun)).map_err(|error| SchedulerError { machine: leader, error })
+    }
+
+    /// Lets a group of another part run as that part has told, if it has.
+    pub(super) fn follow(&mut self, group: usize) -> Result<(), SchedulerError> {
+        let leader = self.groups[group].machines[0];
+        let Some(division) = &mut self.division else { return Ok(()) };
+        let (current, end) = (division.sync_rounds, division.end);
+        let is_due = |begun: &Begun| begun.sync_round <= current;
+        let Some(begun) = division.begun[leader].front().filter(|begun| is_due(begun)) else { return Ok(()) };
+        if begun.sync_round < current || begun.end != end || begun.begin < self.groups[group].now {
+            let what = format!(
+                "the parts have diverged: synchronization round {} ends at {} ns there, and round {current} at {} ns here",
+                begun.sync_round,
+                begun.end.as_nanos(),
+                end.as_nanos()
+            );
+            return Err(SchedulerError { machine: leader, error: MachineError::Elsewhere(what) });
+        }
+        let Some(begun) = division.begun[leader].pop_front() else { return Ok(()) };
+        self.deliver_inside(group, begun.begin, begun.until);
+        if let Some(round) = begun.round {
+            (self.groups[group].now, self.groups[group].rounds) = (begun.begin, round);
+        }
+        let stop = if begun.is_alone { StopRule::Sent } else { StopRule::Nowhere };
+        let grant = Grant { begin: begun.begin, until: begun.until, stop };
+        self.let_these_run(group, grant, begun.round.is_some(), begun.machines)
+    }
+}
+
+impl Division {
+    /// A part that is lost ends the run in the name of its first machine.
+    fn lost(&self, Parted { part, what }: Parted) -> SchedulerError {
+        let machine = self.homes.iter().position(|home| *home == part).unwrap_or(0);
+        SchedulerError { machine, error: MachineError::Elsewhere(what) }
+    }
+}

@@ -1,0 +1,199 @@
+//! Labs in several parts, each a scheduler in a thread of its own: all see what a single scheduler sees.
+
+use super::equality::{END, Lab, Outcome, Shown, Witness, labs, transit};
+use super::script::{Act, Script, echo, silent};
+use super::{NIC, at, delay, spec};
+use crate::schedule::{DevicePort, MachineError, Parted, Scheduler, SchedulerError, Stop, Told, Wire};
+use netloom_fabric::{Fabric, PortId};
+use netloom_packet::Pool;
+use netloom_units::{Duration, Seed};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
+use std::time::{self, Instant};
+
+/// How long nobody says anything, though all of them compute.
+const LONGEST_SILENCE: time::Duration = time::Duration::from_secs(20);
+
+/// A way to parts in other threads.
+struct Channels {
+    there: Vec<Sender<Vec<u8>>>,
+    here: Vec<(usize, Receiver<Vec<u8>>)>,
+    untold: Vec<Vec<u8>>,
+    heard: Instant,
+    /// How often nothing came from who is gone.
+    vain: u32,
+}
+
+impl Wire for Channels {
+    fn tell(&mut self, told: &Told) -> Result<(), Parted> {
+        let mut bytes = Vec::new();
+        told.encode(&mut bytes);
+        self.untold.push(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Parted> {
+        for bytes in self.untold.drain(..) {
+            // Who has come to the end needs to know nothing more.
+            self.there.iter().for_each(|there| drop(there.send(bytes.clone())));
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, pool: &mut Pool) -> Result<Option<Told>, Parted> {
+        for (part, here) in &self.here {
+            match here.try_recv() {
+                Ok(bytes) => {
+                    self.vain = 0;
+                    self.heard = Instant::now();
+                    return Ok(Some(Told::decode(&bytes, pool).expect("it is a message")));
+                }
+                Err(TryRecvError::Empty) => {}
+                // It has come to the end, or is lost, and this one asks again and again.
+                Err(TryRecvError::Disconnected) => self.vain += 1,
+            }
+            if self.vain > 100_000 {
+                return Err(Parted { part: *part, what: format!("part {part} is lost") });
+            }
+        }
+        if self.heard.elapsed() > LONGEST_SILENCE {
+            return Err(Parted { part: self.here[0].0, what: "all wait for each other".into() });
+        }
+        thread::yield_now();
+        Ok(None)
+    }
+}
+
+/// Ways between so many parts.
+fn wires(parts: usize) -> Vec<Channels> {
+    let mut all: Vec<_> = (0..parts)
+        .map(|_| Channels { there: Vec::new(), here: Vec::new(), untold: Vec::new(), heard: Instant::now(), vain: 0 })
+        .collect();
+    for from in 0..parts {
+        for to in (0..parts).filter(|to| *to != from) {
+            let (send, receive) = channel();
+            all[from].there.push(send);
+            all[to].here.push((from, receive));
+        }
+    }
+    all
+}
+
+impl Lab {
+    /// What each part saw, or why it could not go on.
+    fn play_in_parts(
+        &self,
+        parts: usize,
+        homes: &[usize],
+        limits: &[u64],
+    ) -> Vec<Result<(Outcome, Vec<Shown>), String>> {
+        thread::scope(|scope| {
+            let play = |(here, wire)| scope.spawn(move || self.play_part(here, homes, wire, limits));
+            let all: Vec<_> = wires(parts).into_iter().enumerate().map(play).collect();
+            all.into_iter().map(|part| part.join().expect("it comes to its end")).collect()
+        })
+    }
+
+    fn play_part(
+        &self,
+        here: usize,
+        homes: &[usize],
+        wire: Channels,
+        limits: &[u64],
+    ) -> Result<(Outcome, Vec<Shown>), String> {
+        let mut lab = Scheduler::new(self.fabric(), self.machines(|_| true), &self.device_ports);
+        lab.divide(here, homes, Box::new(wire));
+        let witness = Witness::default();
+        lab.add_tap(Box::new(Witness(Rc::clone(&witness.0))));
+        for limit in limits.iter().map(|limit| at(*limit)).chain([END]) {
+            lab.run_until(limit).map_err(|error| error.to_string())?;
+        }
+        let counters = lab.counters().copied().collect();
+        // What machines elsewhere saw, they saw there.
+        let seen = lab.machines().map(|machine| machine.machine().seen.clone()).collect();
+        Ok(((seen, counters), witness.0.take()))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(7),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn parts_see_what_the_whole_sees(
+        lab in prop_oneof![2 => labs(), 1 => transit::routed(), 1 => transit::bridged(), 1 => transit::shared()],
+        limits in vec(0..30_000_000_u64, 0..3),
+        homes in [0..4_usize, 0..4_usize, 0..4_usize, 0..4_usize, 0..4_usize],
+    ) {
+        let mut limits = limits;
+        limits.sort_unstable();
+        let ((seen, counters), shown) = lab.play_late(Duration::MAX, |_| true, &limits, [0; 5], &[]);
+        for parts in [2, 4] {
+            let homes: Vec<usize> = homes.iter().map(|home| home % parts).collect();
+            let played = lab.play_in_parts(parts, &homes, &limits);
+            if played.iter().any(Result::is_err) {
+                // Links without lookahead lead from one part to another.
+                let is_expected = |part: &Result<_, String>| part.as_ref().is_err_and(|why| why.contains("no lookahead"));
+                prop_assert!(played.iter().all(is_expected), "{:?}", played.iter().map(|part| part.as_ref().err()).collect::<Vec<_>>());
+                continue;
+            }
+            for (part, played) in played.into_iter().enumerate() {
+                let ((own, counted), own_shown) = played.expect("none has failed");
+                prop_assert_eq!(&counted, &counters);
+                prop_assert_eq!(&own_shown, &shown);
+                for (machine, home) in homes.iter().enumerate() {
+                    let expected = if *home == part { &seen[machine][..] } else { &[] };
+                    prop_assert_eq!(&own[machine][..], expected);
+                }
+            }
+        }
+    }
+}
+
+/// Two machines at a link, which are one part each.
+fn halves(nanos: u64, machines: [Script; 2], here: usize, wire: Channels) -> Scheduler<Script> {
+    let specs = [spec("there", 0, 1, delay(nanos)), spec("back", 1, 0, delay(nanos))];
+    let device_port = |machine: u32| DevicePort { machine: machine as usize, device: NIC, port: PortId(machine) };
+    let fabric = Fabric::new(Seed::new(1), &specs);
+    let mut lab = Scheduler::new(fabric, machines.into(), &[device_port(0), device_port(1)]);
+    lab.divide(here, &[0, 1], Box::new(wire));
+    lab
+}
+
+#[test]
+fn a_part_whose_peer_is_gone_says_which() {
+    let mut both = wires(2);
+    drop(both.pop());
+    let sender = Script::new(0, silent, &[(5, Act::Send(NIC, 7))]);
+    let wire = both.pop().expect("there are two");
+    let mut lab = halves(1_000_000, [sender, Script::new(1, echo, &[])], 0, wire);
+    let error = lab.run_until(at(10_000_000)).expect_err("nobody tells what the other one does");
+    assert_eq!(error, SchedulerError { machine: 1, error: MachineError::Elsewhere("part 1 is lost".into()) });
+}
+
+#[test]
+fn parts_that_let_time_go_on_differently_are_told_so() {
+    let play = |here, limit: u64, wire| {
+        let ticks: Vec<_> = (0..100).map(|tick| (tick * 500_000, Act::Tick)).collect();
+        let machines = [Script::new(0, silent, &ticks), Script::new(1, echo, &ticks)];
+        let mut lab = halves(1_000_000, machines, here, wire);
+        let first = lab.run_until(at(limit)).map(|stop| assert!(matches!(stop, Stop::Limit)));
+        first.and_then(|()| lab.run_until(at(40_000_000)).map(drop))
+    };
+    let both = thread::scope(|scope| {
+        let all = wires(2).into_iter().zip([(0, 5_000_000), (1, 6_000_000)]);
+        let all: Vec<_> = all.map(|(wire, (here, limit))| scope.spawn(move || play(here, limit, wire))).collect();
+        all.into_iter().map(|part| part.join().expect("it ends")).collect::<Vec<_>>()
+    });
+    let told = |result: &Result<(), SchedulerError>| {
+        result.as_ref().is_err_and(|error| error.to_string().contains("diverged"))
+    };
+    assert!(both.iter().any(told), "{both:?}");
+}
