@@ -98,6 +98,7 @@ mod ui_results;
 mod users;
 mod virtual_counter;
 mod virtual_faults;
+mod virtual_parts;
 mod virtual_places;
 mod virtual_spin;
 mod virtual_time;

@@ -48,7 +48,7 @@ pub(crate) use lab::{
     ShellArgs, StatsArgs, StreamArg, TasksArgs, UpArgs,
 };
 pub(crate) use link::{LinkArgs, LinkCommand, LinkShellArgs, PlotArgs};
-pub(crate) use machines::{Division, OnLoss};
+pub(crate) use machines::{Division, OnLoss, PartOf};
 pub(crate) use mm::{MmArgs, MmCommand, Way};
 pub(crate) use queue::{QueueAddArgs, QueueCancelArgs, QueueCommand, QueueListArgs, QueueLogArgs, QueueWaitArgs};
 pub(crate) use report::ReportArgs;

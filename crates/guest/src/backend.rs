@@ -12,7 +12,7 @@ mod samples;
 mod spin;
 mod watchdog;
 
-pub use doorbell::{Doorbell, Lane};
+pub use doorbell::{Doorbell, Lane, Ringer};
 pub use health::ProcessHealth;
 pub use watchdog::Watchdog;
 

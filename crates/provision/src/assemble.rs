@@ -177,16 +177,17 @@ fn assemble_in_virtual_time(
     job: &Job,
     signals: Signals,
     guard: &mut GuardLink,
-    resources: &Resources,
+    resources: &mut Resources,
 ) -> Result<Parts, SetupError> {
     let plan = &job.plan;
-    let bare = resources.kernels.bare.as_deref();
+    let bare = resources.kernels.bare.clone();
+    let bare = bare.as_deref();
     let kernels = Kernels::prepare(job, bare.is_some())?
         .ok_or_else(|| SetupError::Refused("a lab in virtual time needs a node that runs programs".into()))?;
     let hosts = HostsFiles::create(job)?;
     let configs: Vec<NodeConfig> = configs(job, &vec![None; plan.nodes.len()], &hosts).collect();
     let begin = Instant::now();
-    let booted = virtual_time::boot(job, &kernels, &configs, guard, &signals)?;
+    let booted = virtual_time::boot(job, &kernels, &configs, guard, &signals, &mut resources.parts)?;
     let (kernels, time, reboots) = KernelReboots::of(plan, kernels, booted);
     let boot = begin.elapsed();
     let node = |(kernel, node): (Option<KernelNode>, &NodePlan)| -> Box<dyn LabNode> {

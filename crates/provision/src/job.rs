@@ -8,6 +8,7 @@ use netloom_guest::kernel::Kernel;
 use netloom_guest::read_files::ReadFiles;
 use netloom_host::cgroup::{LabGroup, Unavailable};
 use netloom_lab::Plan;
+use netloom_parts::PartRequest;
 use netloom_results::Folder;
 use netloom_results::capture::FilterProgram;
 use netloom_vm::Qemu;
@@ -75,6 +76,8 @@ pub struct Job {
     pub keep: PathBuf,
     /// The group for the nodes' CPU shares, or why there is none; none if no node has a share.
     pub cpu_group: Option<Result<LabGroup, Unavailable>>,
+    /// The part of the lab that this process plays; none if it plays all of it.
+    pub part: Option<Rc<PartRequest>>,
     /// When the run is to end, however far it is.
     pub wall_end: Option<Instant>,
     /// Takes the names of the machine's files that kernel nodes read; none without such nodes.

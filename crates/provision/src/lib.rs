@@ -33,6 +33,7 @@ pub mod message;
 pub mod neighbors;
 pub mod node;
 mod node_end;
+pub mod parts;
 pub mod port_name;
 pub mod preflight;
 pub mod progress_writer;

@@ -1,6 +1,7 @@
 //! What a run or a simulation is asked to do.
 
 use netloom_lab::Plan;
+use netloom_parts::PartRequest;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub struct RunRequest {
     pub stop_at: Option<netloom_units::Duration>,
     /// Where a run that is a part of a lab over several machines waits for the other parts, before time zero and at the end.
     pub gate: Option<PathBuf>,
+    /// The part of a lab in virtual time that is played here; none: all of it.
+    pub part: Option<Rc<PartRequest>>,
     /// Whether a run is of a lab that stays up until it is asked to end, which its timeline has no part in.
     pub stays: bool,
     /// The kernel for kernel nodes, if not the one that would be found.

@@ -18,6 +18,7 @@ use crate::way_out::LabWayOut;
 use netloom_figures::TunnelReport;
 use netloom_judge::RunError;
 use netloom_lab::Plan;
+use netloom_parts::OtherParts;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -40,6 +41,8 @@ pub struct Resources {
     pub kernels: NodeKernels,
     /// The QEMU of virtual machines.
     pub vms: Machines,
+    /// The processes that play the other parts of the lab.
+    pub parts: OtherParts,
     labels: Labels,
     pub(crate) tunnels: Tunnels,
     pub(crate) wires: Wires,
@@ -87,6 +90,7 @@ impl Resources {
 
     /// Closes what is open in this process, and the other one has or nobody needs.
     pub fn let_go(&mut self) {
+        self.parts.let_go();
         self.all().into_iter().for_each(Resource::let_go);
     }
 

@@ -125,7 +125,7 @@ fn programs(plan: &Plan, root: Option<&MachineRoot>) -> Vec<ProgramOrigin> {
 }
 
 /// Returns the digest of a file, None if it cannot be read. Those of large files are remembered.
-fn digest_of(path: &Path) -> Option<String> {
+pub(crate) fn digest_of(path: &Path) -> Option<String> {
     let find = || {
         let mut file = Hashing::new(netloom_regular::open(path)?);
         io::copy(&mut file, &mut io::sink())?;

@@ -38,6 +38,28 @@ pub(crate) struct UpMachines {
     pub(crate) division: Division,
 }
 
+/// The options of a command that plays a part of a lab in virtual time.
+#[derive(Debug, Args)]
+pub(crate) struct PartOf {
+    /// In virtual time, play the nodes of this machine alone, together with such commands for all other machines of the lab
+    #[arg(long, value_name = "MACHINE", requires_all = ["at", "key"], conflicts_with_all = ["on", "auto_dilate", "stop_at", "follow", "gate"])]
+    pub(crate) part: Option<String>,
+    /// With --part, where the command for a machine is reached: its address and a port of TCP, or the absolute path of a Unix socket; once
+    /// for each machine
+    #[arg(long, value_name = "MACHINE=ADDRESS", requires = "part", value_parser = place)]
+    pub(crate) at: Vec<(String, String)>,
+    /// With --part, the file with the key of 64 hexadecimal digits that all parts have
+    #[arg(long, value_name = "FILE", requires = "part")]
+    pub(crate) key: Option<PathBuf>,
+}
+
+fn place(text: &str) -> Result<(String, String), String> {
+    let wrong = || "write a machine, = and where it is reached, for example a=192.0.2.1:29788".to_owned();
+    let (name, address) = text.split_once('=').ok_or_else(wrong)?;
+    let has_port = address.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if has_port || address.starts_with('/') { Ok((name.to_owned(), address.to_owned())) } else { Err(wrong()) }
+}
+
 /// How a lab is divided among the machines of a cluster.
 #[derive(Debug, Args)]
 pub(crate) struct Division {

@@ -3,7 +3,7 @@
 use super::Foreign;
 use super::ci::Ci;
 use super::convert::lab_path;
-use super::machines::{Machines, path_time};
+use super::machines::{Machines, PartOf, path_time};
 use clap::{Args, ValueEnum};
 use netloom_lab::{Clock, Shards};
 use netloom_units::Dilation;
@@ -24,6 +24,7 @@ use std::time::Duration;
   netloom run lab.yaml --stop-at 12.0347s --gdb n2:etcd --gdb-command 'info threads'
   netloom run lab.yaml --follow
   netloom run lab.yaml --on ray://head:10001 --machines 3
+  netloom run lab.yaml --clock virtual --part a --at a=192.0.2.1:29788 --at b=192.0.2.2:29788 --key key
   netloom run lab.yaml --json | jq .verdict
   netloom run lab.yaml --junit report.xml
 
@@ -75,6 +76,8 @@ pub(crate) struct RunArgs {
     pub(crate) ci: Ci,
     #[command(flatten)]
     pub(crate) machines: Machines,
+    #[command(flatten)]
+    pub(crate) part_of: PartOf,
     #[command(flatten)]
     pub(crate) part: SweepPart,
 }

@@ -187,6 +187,7 @@ pub(super) fn request_with(
         wall_limit,
         stop_at: None,
         gate: None,
+        part: None,
         stays: false,
         kernel,
         parent,

@@ -69,6 +69,7 @@ fn add(args: &ShapeAddArgs) -> Outcome {
         wall_limit: None,
         stop_at: None,
         gate: None,
+        part: None,
         stays: false,
         kernel: None,
         parent: None,

@@ -62,6 +62,7 @@ fn request(args: &SimArgs) -> Result<SimRequest, Failure> {
         wall_limit: None,
         stop_at: None,
         gate: None,
+        part: None,
         stays: false,
         kernel: None,
         parent: None,

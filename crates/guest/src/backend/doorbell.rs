@@ -77,12 +77,28 @@ impl Doorbell {
         std::mem::replace(&mut self.seen, rung) != rung
     }
 
+    /// Returns what lets another thread ring it.
+    pub fn ringer(&self) -> Ringer {
+        Ringer(Arc::clone(&self.memory))
+    }
+
     /// What a device backend does.
     #[cfg(test)]
     fn ring(&self) {
-        self.memory.word(RUNG).fetch_add(1, Ordering::SeqCst);
-        if self.memory.word(ASLEEP).load(Ordering::SeqCst) != 0 {
-            super::memory::wake(self.memory.word(RUNG));
+        self.ringer().ring();
+    }
+}
+
+/// The means of another thread to ring a doorbell.
+#[derive(Clone, Debug)]
+pub struct Ringer(Arc<Memory>);
+
+impl Ringer {
+    /// Wakes whoever sleeps on the doorbell.
+    pub fn ring(&self) {
+        self.0.word(RUNG).fetch_add(1, Ordering::SeqCst);
+        if self.0.word(ASLEEP).load(Ordering::SeqCst) != 0 {
+            super::memory::wake(self.0.word(RUNG));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use netloom_host::node::NodeEvent;
+use netloom_host::sealed::SealedProcess;
 
 use super::handle::KernelNode;
 
@@ -34,7 +35,7 @@ impl KernelNode {
 
     pub(super) fn note_end(&mut self) {
         if self.over.is_none()
-            && let Ok(Some(status)) = self.kernel.try_wait()
+            && let Some(Ok(Some(status))) = self.kernel.as_mut().map(SealedProcess::try_wait)
         {
             self.over = Some(self.machine.ending(status));
             self.events.push_back(NodeEvent::Gone);
@@ -42,9 +43,10 @@ impl KernelNode {
     }
 
     fn ended_within(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let kernel = self.kernel.as_mut()?;
         let timeout = nix::poll::PollTimeout::try_from(limit).unwrap_or(nix::poll::PollTimeout::MAX);
-        let mut fds = [nix::poll::PollFd::new(self.kernel.as_fd(), nix::poll::PollFlags::POLLIN)];
+        let mut fds = [nix::poll::PollFd::new(kernel.as_fd(), nix::poll::PollFlags::POLLIN)];
         let _ = nix::poll::poll(&mut fds, timeout);
-        self.kernel.try_wait().ok().flatten()
+        kernel.try_wait().ok().flatten()
     }
 }

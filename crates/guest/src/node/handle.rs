@@ -38,7 +38,8 @@ const LINES: usize = 8;
 /// A node that is a kernel of its own. Dropping it ends the kernel.
 pub struct KernelNode {
     pub(super) name: String,
-    pub(super) kernel: SealedProcess,
+    /// Its process; none if that is in another part of the lab.
+    pub(super) kernel: Option<SealedProcess>,
     pub(super) machine: Box<dyn Machine>,
     console: PathBuf,
     pub(super) agent_messages: AgentMessages,
@@ -110,6 +111,24 @@ impl KernelNode {
         console: &Path,
         channel: Box<dyn Channel>,
     ) -> Result<Self, NodeError> {
+        Self::attend_any(name, Some(kernel), machine, console, channel)
+    }
+
+    /// Takes over a kernel that runs in another part of the lab, on another machine mostly: only its agent is heard here.
+    ///
+    /// # Errors
+    /// What the machine refused.
+    pub fn elsewhere(name: &str, channel: Box<dyn Channel>) -> Result<Self, NodeError> {
+        Self::attend_any(name, None, Box::new(UserMode), Path::new("/dev/null"), channel)
+    }
+
+    fn attend_any(
+        name: &str,
+        kernel: Option<SealedProcess>,
+        machine: Box<dyn Machine>,
+        console: &Path,
+        channel: Box<dyn Channel>,
+    ) -> Result<Self, NodeError> {
         let refused = |error: io::Error| NodeError::Refused {
             node: name.to_owned(),
             error: KernelError::from_io("watch its kernel", &error),
@@ -118,13 +137,15 @@ impl KernelNode {
             .map_err(|error| refused(error.into()))?;
         let agent_messages = AgentMessages::new(channel);
         let mut watch = Watch::new().map_err(refused)?;
-        let fixed = [
-            (agent_messages.as_fd(), Token::Channel),
-            (kernel.as_fd(), Token::Kernel),
-            (doorbell.as_fd(), Token::Doorbell),
-        ];
+        let fixed = [(agent_messages.as_fd(), Token::Channel), (doorbell.as_fd(), Token::Doorbell)];
+        let process = kernel.as_ref().map(|kernel| (kernel.as_fd(), Token::Kernel));
         let told = machine.fd().map(|fd| (fd, Token::Machine));
-        fixed.into_iter().chain(told).try_for_each(|(fd, token)| watch.add(fd, token).map(drop)).map_err(refused)?;
+        fixed
+            .into_iter()
+            .chain(process)
+            .chain(told)
+            .try_for_each(|(fd, token)| watch.add(fd, token).map(drop))
+            .map_err(refused)?;
         Ok(Self {
             name: name.to_owned(),
             kernel,
@@ -172,7 +193,8 @@ impl KernelNode {
     pub fn lateness(&self, within: Duration) -> NodeError {
         let entrance = self.machine.entrance().map_or_else(String::new, |what| format!(": {what}"));
         let lines = console_says(&self.console, LINES);
-        let process = self.kernel.doing().map_or_else(String::new, |doing| format!("; {doing}"));
+        let process = self.kernel.as_ref().and_then(SealedProcess::doing);
+        let process = process.map_or_else(String::new, |doing| format!("; {doing}"));
         let machine = self.machine.standing().map_or_else(String::new, |standing| format!("; {standing}"));
         let what =
             format!("its kernel did not come up within {} s{entrance}{process}{machine}{lines}", within.as_secs());
@@ -250,9 +272,11 @@ impl KernelNode {
     pub fn hold(&mut self, holds: bool, with_clocks: bool) -> Result<(), NodeError> {
         let held = if with_clocks {
             self.machine.pause(holds)
-        } else {
+        } else if let Some(kernel) = &self.kernel {
             let signal = if holds { Signal::SIGSTOP } else { Signal::SIGCONT };
-            kill(self.kernel.pid(), signal).map_err(|errno| errno.to_string())
+            kill(kernel.pid(), signal).map_err(|errno| errno.to_string())
+        } else {
+            Err("it runs in another part of the lab".to_owned())
         };
         held.map_err(|why| NodeError::Refused {
             node: self.name.clone(),
@@ -261,9 +285,9 @@ impl KernelNode {
         })
     }
 
-    /// The kernel's process, as the caller sees it.
-    pub fn pid(&self) -> netloom_host::Pid {
-        self.kernel.pid()
+    /// The kernel's process, as the caller sees it; none if it runs in another part of the lab.
+    pub fn pid(&self) -> Option<netloom_host::Pid> {
+        self.kernel.as_ref().map(SealedProcess::pid)
     }
 
     /// Starts a program in a session and process group of its own. Its streams are joined to the given descriptors as
@@ -383,7 +407,9 @@ impl KernelNode {
                 self.cut_off(format!("{late} ({} s)", within.as_secs()));
                 return Err(self.is_over());
             }
-            if let Err(error) = self.agent_messages.wait(self.kernel.as_fd(), left) {
+            // Who has no process here has a channel that waits for nothing else.
+            let ending = self.kernel.as_ref().map_or_else(|| self.doorbell.as_fd(), |kernel| kernel.as_fd());
+            if let Err(error) = self.agent_messages.wait(ending, left) {
                 self.give_up(&error);
             }
         }

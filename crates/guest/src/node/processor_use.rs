@@ -52,9 +52,9 @@ impl ProcessorUse {
 
 impl KernelNode {
     /// Returns how long the node has used and waited for its processor, as this machine sees it. None where the machine keeps no such
-    /// account (`CONFIG_SCHED_INFO`), or when the kernel has ended.
+    /// account (`CONFIG_SCHED_INFO`), or when the kernel has ended or runs in another part of the lab.
     pub fn processor_use(&self) -> Option<ProcessorUse> {
-        let pid = self.pid();
+        let pid = self.pid()?;
         let kernel = threads(pid)?;
         // One that has ended meanwhile counts as ended.
         let each = children(pid).into_iter().map(|child| threads(child).unwrap_or_default());

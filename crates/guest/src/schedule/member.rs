@@ -77,9 +77,9 @@ pub(super) struct Member<M> {
     pub(super) statistics: MachineStatistics,
     /// What it sent in this window.
     sent: Vec<TimedFrame>,
-    /// If it runs in another part of the lab: before this it was given all that reaches it by pipes between groups,
+    /// Until when a machine of another part of the lab was given all that reaches it by pipes between groups,
     had_between: Instant,
-    /// and by others.
+    /// Until when it was given what reaches it by others.
     had_inside: Instant,
     /// Before this it stands still, and gets nothing.
     frozen_until: Instant,
@@ -306,8 +306,8 @@ impl<M: Machine> Member<M> {
         }
     }
 
-    /// When it wants to run next, and before which instant it has done everything if it was stopped, when it has done what it was let do:
-    /// it says so itself, and other parts are told; or it runs elsewhere and that part has told.
+    /// Returns when it wants to run next, and before which instant it has done everything if it was stopped, when it has done what it was let
+    /// do: it says so itself, and other parts are told; or it runs elsewhere and that part has told.
     fn outcome(
         &mut self,
         Grant { until, stop, .. }: Grant,
@@ -335,7 +335,7 @@ impl<M: Machine> Member<M> {
         Ok(Some((next_wake, stopped)))
     }
 
-    /// It ran in another part of the lab, in a window that ended so.
+    /// Notes that it ran in another part of the lab, in a window that ended so.
     pub(super) fn was_let_run_elsewhere(&mut self, until: Instant, is_round: bool) {
         self.had_between = self.had_between.max(until);
         // An instant that is played in rounds goes on.

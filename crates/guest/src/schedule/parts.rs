@@ -97,4 +97,7 @@ pub trait Wire {
     /// # Errors
     /// When a part is lost, or broke the protocol.
     fn hear(&mut self, pool: &mut Pool) -> Result<Option<Told>, Parted>;
+
+    /// This part cannot go on, for this reason, which the others hear.
+    fn fail(&mut self, _why: &str) {}
 }

@@ -77,7 +77,7 @@ pub(crate) fn nothing_is_written_to_the_machine() {
         ok(node, "echo x > /run/netloom-test-file && echo x > /dev/shm/x && mkdir /netloom-test-folder");
         assert!(!fs::exists("/netloom-test-folder").unwrap() && !fs::exists("/run/netloom-test-file").unwrap());
         // What the kernel's process itself could write to: its own folder, and the place that hides the machine's /sys.
-        let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", node.pid())).unwrap();
+        let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", node.pid().unwrap())).unwrap();
         let writable: Vec<_> =
             mounts.lines().filter(|line| line.split(' ').nth(5).unwrap().starts_with("rw")).collect();
         assert!(
@@ -90,7 +90,7 @@ pub(crate) fn nothing_is_written_to_the_machine() {
 pub(crate) fn a_killed_kernel_is_noticed() {
     with_node(|node| {
         let _running = node.spawn(quiet(&["sleep", "1000"])).unwrap();
-        kill(node.pid(), Signal::SIGKILL).unwrap();
+        kill(node.pid().unwrap(), Signal::SIGKILL).unwrap();
         assert_eq!(event(node), NodeEvent::Gone);
         assert_eq!(node.next_event(), None);
         assert!(node.obituary().unwrap().contains("signal 9"), "{:?}", node.obituary());
@@ -104,10 +104,10 @@ pub(crate) fn a_killed_kernel_is_noticed() {
 pub(crate) fn a_kernel_that_answers_late_is_given_up() {
     with_node(|node| {
         node.set_patience(Duration::from_millis(300));
-        kill(node.pid(), Signal::SIGSTOP).unwrap();
+        kill(node.pid().unwrap(), Signal::SIGSTOP).unwrap();
         let error = node.listening(Transport::Tcp, 80).unwrap_err().to_string();
         assert!(error.contains("its kernel does not answer"), "{error}");
-        kill(node.pid(), Signal::SIGCONT).unwrap();
+        kill(node.pid().unwrap(), Signal::SIGCONT).unwrap();
         std::thread::sleep(Duration::from_millis(300));
         assert!(node.has_file("/".into()).unwrap_err().to_string().contains("does not answer"));
         assert_eq!(event(node), NodeEvent::Gone);

@@ -17,9 +17,11 @@ use netloom_host::processors;
 use netloom_host::signals::Signals;
 use netloom_lab::fabric::{fabric_of, port_id};
 use netloom_lab::{InterfacePlan, OnSpin, Plan};
+use netloom_parts::OtherParts;
 use netloom_units::{BranchCount, Date, Instant};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// When a lab begins on a kernel that does not say when it was built, in seconds since 1970: 1 January 2026.
@@ -52,6 +54,7 @@ pub(crate) fn boot(
     configs: &[NodeConfig],
     guard: &mut GuardLink,
     signals: &Signals,
+    others: &mut OtherParts,
 ) -> Result<Booted, SetupError> {
     let plan = &job.plan;
     let fabric = fabric_of(plan);
@@ -69,6 +72,12 @@ pub(crate) fn boot(
     let wanting = places.iter().map(|place| &plan.nodes[*place]).filter(|node| node.whole_frames);
     wanting.flat_map(|node| &node.interfaces).for_each(|interface| time.send_whole(port_id(interface.end)));
     let doorbell = time.doorbell().map_err(machine)?;
+    let homes: Option<Vec<usize>> =
+        job.part.as_ref().map(|part| places.iter().map(|place| part.homes[*place]).collect());
+    if let Some((part, homes)) = job.part.as_ref().zip(homes) {
+        time.divide(part, &homes, others.peers(part)).map_err(machine)?;
+    }
+    let is_here = |place: usize| job.part.as_ref().is_none_or(|part| part.homes[place] == part.here);
     let allowed = processors::allowed().map_err(machine)?;
     let shares = time.processors(allowed.len());
     let described = |(machine_number, number): (usize, &usize)| {
@@ -77,12 +86,17 @@ pub(crate) fn boot(
     };
     let boots: Vec<Boot> = places.iter().enumerate().map(described).collect();
     let processors = boots.iter().map(|boot| boot.processor).collect();
-    let templates = Templates::start(kernels, &boots, wall_clock_ns(job));
+    let own = boots.iter().zip(&places).filter(|(_, place)| is_here(**place)).map(|(boot, _)| boot);
+    let templates = Templates::start(kernels, own, wall_clock_ns(job));
     let mut nodes: Vec<Option<KernelNode>> = configs.iter().map(|_| None).collect();
     for (machine_number, (boot, own)) in boots.into_iter().zip(&ends).enumerate() {
         let number = places[machine_number];
         let late = Late { seed: seed(plan, number), ends: own, doorbell: &doorbell };
         let channel = || time.channel(machine_number).map(Box::new).map_err(machine);
+        if !is_here(number) {
+            nodes[number] = Some(KernelNode::elsewhere(&boot.name, channel()?).map_err(SetupError::Node)?);
+            continue;
+        }
         let node = match templates.copy(&boot, channel()?, &late) {
             Ok(copy) => copy,
             Err(failure) => {
@@ -94,7 +108,7 @@ pub(crate) fn boot(
                 node
             }
         };
-        time.watch(machine_number, ProcessHealth::new(node.pid().as_raw(), boot.console));
+        watch(&time, machine_number, &node, boot.console);
         nodes[number] = Some(node);
     }
     drop(templates);
@@ -109,6 +123,13 @@ pub(crate) fn boot(
     }
     become_nodes(job, configs, &mut nodes, guard, &mut |_, _| Ok(false)).map_err(|error| time.explain(error))?;
     Ok(Booted { nodes, time, doorbell, processors })
+}
+
+/// Looks after the process of a kernel from now on.
+pub(super) fn watch(time: &VirtualTime, machine: usize, node: &KernelNode, console: PathBuf) {
+    if let Some(pid) = node.pid() {
+        time.watch(machine, ProcessHealth::new(pid.as_raw(), console));
+    }
 }
 
 /// How the kernel of the node at this place is to be booted.

@@ -1,11 +1,10 @@
 //! Kernels that crash in virtual time, and others that boot in their places.
 
-use super::boot::{Booted, boot_of, machine, new_kernel, wall_clock_ns};
+use super::boot::{Booted, boot_of, machine, new_kernel, wall_clock_ns, watch};
 use super::world::VirtualTime;
 use crate::booting::{Booting, chance, settle_disk};
 use crate::job::Job;
 use crate::kernels::{Kernels, folder_in, is_kernel};
-use netloom_guest::backend::ProcessHealth;
 use netloom_guest::disk::{Crashed, JournalEntry, Keep};
 use netloom_guest::node::{KernelNode, Late};
 use netloom_guest::shim::Orders;
@@ -106,7 +105,7 @@ impl KernelReboots {
         let orders = Orders { seed: Some(seed), ..Orders::default() };
         let channel = Box::new(self.time.channel(own.machine).map_err(machine)?);
         let booting = self.kernels.start(&boot, channel, &orders, |command| late.give(&boot, command))?;
-        self.time.watch(own.machine, ProcessHealth::new(booting.pid().as_raw(), boot.console));
+        watch(&self.time, own.machine, &booting, boot.console);
         let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config };
         let identity = Identity { config, cwd: folder_in(job, node).to_owned() };
         Ok(Booting::new(booting, identity))

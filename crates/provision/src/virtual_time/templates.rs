@@ -16,10 +16,10 @@ pub(super) struct Templates {
 
 impl Templates {
     /// Boots a template for each kind of which there are several kernels, all at the same time, and waits until they make copies.
-    pub(super) fn start(kernels: &Kernels, boots: &[Boot], wall_clock_ns: u64) -> Self {
+    pub(super) fn start<'a>(kernels: &Kernels, boots: impl Iterator<Item = &'a Boot>, wall_clock_ns: u64) -> Self {
         let mut kinds: BTreeMap<_, Vec<&Boot>> = BTreeMap::new();
         if std::env::var_os(VARIABLE).is_none_or(|value| value != "each") {
-            let late = boots.iter().filter(|boot| is_copied(boot));
+            let late = boots.filter(|boot| is_copied(boot));
             // One that needs too long a command line says so when it boots.
             late.filter_map(|boot| Some((boot.kind().ok()?, boot))).for_each(|(kind, boot)| {
                 kinds.entry(kind).or_default().push(boot);

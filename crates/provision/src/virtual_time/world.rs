@@ -16,6 +16,7 @@ use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{DeviceBackend, Doorbell, Lane, ProcessHealth, Watchdog};
 use netloom_guest::schedule::{DevicePort, MachineError, Paced, Scheduler, SchedulerError, Statistics, Stop};
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
+use netloom_parts::{PartRequest, Peers};
 use netloom_units::{Duration, Instant};
 use std::cell::RefCell;
 use std::io;
@@ -316,7 +317,30 @@ impl VirtualTime {
 
     /// A node has gone, so that time does not go on; `what` says how.
     pub fn fail(&self, what: String) {
-        self.0.borrow_mut().end.get_or_insert(EndOfTime::Failed(what));
+        let world = &mut *self.0.borrow_mut();
+        if world.end.is_none() {
+            world.end_with(EndOfTime::Failed(what));
+        }
+    }
+
+    /// From now on this is a part of a lab that is played in several.
+    pub(super) fn divide(&self, request: &PartRequest, homes: &[usize], mut peers: Peers) -> io::Result<()> {
+        let scheduler = &mut self.0.borrow_mut().scheduler;
+        if let Some(doorbell) = scheduler.doorbell() {
+            peers.start(&doorbell.ringer())?;
+        }
+        scheduler.divide(request.here, homes, Box::new(peers));
+        Ok(())
+    }
+
+    /// Whether this is a part of a lab that is played in several: what one of them did by itself, the others would not know.
+    pub fn is_part(&self) -> bool {
+        self.0.borrow().scheduler.is_divided()
+    }
+
+    /// The run ends here and now, and other parts of the lab hear of it.
+    pub fn interrupt(&self) -> EndOfTime {
+        self.0.borrow_mut().end_with(EndOfTime::Interrupted)
     }
 
     /// The run is to end: kernels that compute for longer than `span` of wall time are not waited for.
@@ -349,7 +373,7 @@ fn spread(groups: &[usize], count: usize) -> Vec<usize> {
 impl World {
     fn run(&mut self, limit: Instant, patience: time::Duration) -> Result<StopReason, EndOfTime> {
         if self.end.is_none() && self.watchdog.is_over() {
-            self.end = Some(EndOfTime::Interrupted);
+            self.end_with(EndOfTime::Interrupted);
         }
         if let Some(end) = &self.end {
             return Err(end.clone());
@@ -388,7 +412,7 @@ impl World {
     /// Whether the run is to end, while programs keep an agent from answering.
     fn look_for_alarms(&mut self) -> Result<(), EndOfTime> {
         if self.watchdog.has_fired() {
-            return Err(self.end.insert(EndOfTime::Interrupted).clone());
+            return Err(self.end_with(EndOfTime::Interrupted));
         }
         Ok(())
     }
@@ -452,8 +476,15 @@ impl World {
     fn failure(&mut self, failed: SchedulerError) -> EndOfTime {
         let end = match failed.error {
             MachineError::Interrupted => EndOfTime::Interrupted,
+            MachineError::Elsewhere(what) => EndOfTime::Failed(what),
             error => EndOfTime::Failed(format!("node `{}`: {error}", self.names[failed.machine])),
         };
+        self.end_with(end)
+    }
+
+    /// Time does not go on any more, as other parts of the lab hear.
+    fn end_with(&mut self, end: EndOfTime) -> EndOfTime {
+        self.scheduler.fail(&end.to_string());
         self.end.insert(end).clone()
     }
 }

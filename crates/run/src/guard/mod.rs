@@ -176,6 +176,7 @@ fn open(request: &RunRequest, resources: &mut Resources, mode: Mode, held: &Runt
     resources.open(Opening::Stacks, &ground)?;
     let order = prepare(request, resources, mode, held)?;
     resources.open(Opening::Last, &Ground { lab_file: &order.job.lab_file, ..ground })?;
+    resources.parts.meet(request.part.as_deref()).map_err(RunError::Machine)?;
     Ok(order)
 }
 
@@ -318,6 +319,7 @@ fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &Ru
         kernel_samples: *take_samples,
         kernel_checkpoint: *have_checkpoint,
         cpu_group: cpu_group(&request.plan),
+        part: request.part.clone(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
         read_files: machine_files::begin(&request.plan)?,
         root: request.root.clone(),

@@ -190,6 +190,7 @@ impl<'a> Session<'a> {
 
     fn do_what_is_due(&mut self) -> Result<(), RunError> {
         if self.is_too_long() {
+            self.end_part()?;
             self.stop(Why::WallLimit)?;
         }
         self.programs.look_after_nodes(&mut self.context)?;
@@ -376,8 +377,17 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// A part of a lab ends here and now: the others would not know what its programs do until they have ended.
+    fn end_part(&self) -> Result<(), RunError> {
+        match self.context.links.driver() {
+            Driver::Virtual(time) if time.is_part() && time.end().is_none() => Err(time.interrupt().into()),
+            _ => Ok(()),
+        }
+    }
+
     /// A user asks the lab to end, which is the regular end of one that is up.
     fn end_on_request(&mut self) -> Result<(), RunError> {
+        self.end_part()?;
         let is_up = self.context.job.mode == Mode::Up && matches!(self.context.stage, Stage::Running(_));
         self.stop(if is_up { Why::TakenDown } else { Why::Interrupted })
     }

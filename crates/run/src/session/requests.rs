@@ -27,8 +27,8 @@ use exec::{execute, signal};
 use heals::Heals;
 use hold::Hold;
 use netloom_control::{ClientId, Incoming, LabInfo, NodeInfo, NodeName, Refused, Reply, Request, Server, greet};
-use netloom_judge::RunError;
 use netloom_judge::expectations::Tasks;
+use netloom_judge::{ExitCode, RunError};
 use netloom_provision::driver::Driver;
 use netloom_provision::exposed::ways_into;
 use netloom_units::{Duration, Instant};
@@ -122,6 +122,10 @@ impl Requests {
             Incoming::Gone => return self.let_go(id, context, programs),
         };
         let is_down = request == Request::Down;
+        if context.job.part.is_some() && !is_harmless(&request) {
+            self.server.reply(id, &refused((ExitCode::Usage, ONE_OF_PARTS.to_owned())));
+            return Ok(Outcome::GoesOn);
+        }
         let reply = match request {
             Request::Hello(hello) => {
                 greet(&hello, &context.job.plan.name, CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
@@ -268,6 +272,10 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
     }
 }
 
+/// Why a part of a lab does nothing that the other parts would not do.
+const ONE_OF_PARTS: &str = "this is a part of a lab in virtual time that is played in several, which all do what the lab file says: nothing is \
+                            done by hand";
+
 /// How long its programs and its files may take to end it, at most, in wall time.
 pub(super) fn longest_end(context: &Context<'_>, programs: &Programs) -> std::time::Duration {
     let lab = programs.longest_stop() + longest_packing(context.job);
@@ -296,6 +304,12 @@ const CAPABILITIES: &[&str] = &[
     "until_exit",
     "verdict",
 ];
+
+/// Whether a request changes nothing that happens in the lab.
+fn is_harmless(request: &Request) -> bool {
+    use Request::{Down, Exercise, Hello, Info, Now, Stats, Subscribe, Topology};
+    matches!(request, Hello(_) | Info | Topology | Now | Stats | Exercise | Subscribe(_) | Down)
+}
 
 pub(super) fn refused((code, message): Refusal) -> Reply {
     Reply::Refused(Refused { code: code.number(), message, key: None })

@@ -24,6 +24,7 @@ fn request(lab: &str, results: &Path) -> SimRequest {
         wall_limit: None,
         stop_at: None,
         gate: None,
+        part: None,
         stays: false,
         kernel: None,
         parent: None,

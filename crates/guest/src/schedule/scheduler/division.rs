@@ -8,20 +8,20 @@ use netloom_packet::Pool;
 use netloom_units::Instant;
 use std::collections::VecDeque;
 
-/// See the module.
+/// The other parts of the lab, as a scheduler knows them.
 pub(in crate::schedule) struct Division {
     here: usize,
     /// The part of each machine.
     homes: Vec<usize>,
     wire: Box<dyn Wire>,
-    /// By the first machine of its group: windows that were told and have not begun.
+    /// The windows that were told and have not begun, by the first machine of their group.
     begun: Vec<VecDeque<Begun>>,
-    /// By machine: reports that were told and have not been taken.
+    /// The reports that were told and have not been taken, by machine.
     reported: Vec<VecDeque<Reported>>,
     /// Synchronization rounds so far, and the end of the last one.
     sync_rounds: u64,
     end: Instant,
-    /// By pipe: whether it leads from one group to another, so that all that reaches a window is known when that begins.
+    /// Which pipes lead from one group to another, so that all that reaches a window is known when that begins.
     pub(super) is_between: Vec<bool>,
 }
 
@@ -43,7 +43,7 @@ impl Division {
         self.homes[machine] != self.here
     }
 
-    /// The report of a machine elsewhere, if it has come.
+    /// Returns the report of a machine elsewhere, if it has come.
     pub(in crate::schedule) fn take_report(
         &mut self,
         machine: usize,
@@ -97,15 +97,25 @@ impl<M: Machine> Scheduler<M> {
         self.division = Some(Division::new(here, homes, wire));
     }
 
+    /// This part cannot go on, for this reason, which the others hear.
+    pub fn fail(&mut self, why: &str) {
+        self.division.iter_mut().for_each(|division| division.wire.fail(why));
+    }
+
+    /// Whether the lab is played in several parts.
+    pub fn is_divided(&self) -> bool {
+        self.division.is_some()
+    }
+
     /// Whether a machine runs in another part.
     pub(super) fn is_elsewhere(&self, machine: usize) -> bool {
         self.division.as_ref().is_some_and(|division| division.is_elsewhere(machine))
     }
 
     /// The only part that plays a group, and says which windows it runs in; none if all parts compute them, since machines of several are
-    /// in it.
+    /// in it or it is the only group.
     fn leader_of(&self, group: usize) -> Option<usize> {
-        let homes = &self.division.as_ref().filter(|_| !self.fabric.has_devices())?.homes;
+        let homes = &self.division.as_ref().filter(|_| self.groups.len() > 1 && !self.fabric.has_devices())?.homes;
         let machines = &self.groups[group].machines;
         machines.iter().all(|machine| homes[*machine] == homes[machines[0]]).then_some(homes[machines[0]])
     }

@@ -13,7 +13,7 @@ pub(super) struct Give<'a, M> {
     pub(super) members: &'a mut [Member<M>],
     /// By port: whether frames leave there as on a wire.
     pub(super) whole: &'a [bool],
-    /// By pipe, in a lab that is played in several parts: whether it leads from one group to another.
+    /// Whether pipes lead from one group to another, by number; empty in a lab in one piece.
     pub(super) is_between: &'a [bool],
 }
 

@@ -178,7 +178,7 @@ impl<M: Machine> Scheduler<M> {
         until
     }
 
-    /// What the pipes inside a group deliver before `until`, when everything has entered them that does so before `begin`.
+    /// Delivers what the pipes inside a group have before `until`, when everything has entered them that does so before `begin`.
     pub(super) fn deliver_inside(&mut self, group: usize, begin: Instant, until: Instant) {
         for place in 0..self.groups[group].inner.len() {
             let pipe = self.groups[group].inner[place];

@@ -31,7 +31,7 @@ pub(super) struct Show<'a> {
     pub(super) taps: &'a mut Vec<(TapId, Box<dyn Tap>)>,
     pub(super) shown: &'a mut Vec<Shown>,
     pub(super) groups: &'a mut Vec<Group>,
-    /// By pipe, in a lab that is played in several parts: whether it leads from one group to another.
+    /// Whether pipes lead from one group to another, by number; empty in a lab in one piece.
     pub(super) is_between: &'a [bool],
 }
 
