@@ -17,7 +17,7 @@ use std::time::Duration;
 const ALIVE_EVERY: Duration = Duration::from_millis(300);
 /// A part that says nothing for so long, or takes nothing, is lost.
 const SILENCE: Duration = Duration::from_millis(1500);
-/// What is told is sent at the latest when it has so many bytes.
+/// The bytes that are told at most before they are sent.
 const MOST_UNTOLD: usize = 1 << 20;
 
 /// The first byte of a record, which says that the part is alive; what it tells; or that it has ended, and why if it failed.

@@ -45,7 +45,7 @@ pub enum MachineError {
     Stalled(String),
     /// It broke the protocol between kernel and scheduler.
     Protocol(String),
-    /// It runs in another part of the lab, from which nothing comes any more or something else than expected; in words.
+    /// The kernel runs in another part of the lab, from which nothing comes any more or something else than expected; in words.
     Elsewhere(String),
     /// It computes, and the wait for it was ended.
     Interrupted,

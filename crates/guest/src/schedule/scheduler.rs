@@ -121,7 +121,7 @@ pub struct Scheduler<M> {
     /// What was asked for meanwhile.
     deferred: Vec<Deferred>,
     statistics: Statistics,
-    /// What is known of the other parts of the lab, if it is played in several.
+    /// The other parts of the lab, if it is played in several.
     division: Option<Division>,
 }
 
