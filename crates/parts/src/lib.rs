@@ -11,38 +11,13 @@
 #![forbid(unsafe_code)]
 
 mod meeting;
+mod part;
 mod peers;
 mod seal;
 
+use part::Met;
+pub use part::PartRequest;
 pub use peers::Peers;
-use seal::Sealed;
-use std::collections::BTreeMap;
-use std::os::unix::net::UnixStream;
-
-/// The part of a lab that a process plays.
-#[derive(Clone, Debug)]
-pub struct PartRequest {
-    /// Its place among the parts.
-    pub here: usize,
-    /// The names of all parts: of their machines.
-    pub names: Vec<String>,
-    /// The addresses of all parts: `HOST:PORT`, or the absolute path of a Unix socket.
-    pub addresses: Vec<String>,
-    /// By node of the plan: the part that plays it.
-    pub homes: Vec<usize>,
-    /// The key that all parts have.
-    pub key: [u8; 32],
-    /// By what it is called in words: what has to be the same in all parts.
-    pub facts: BTreeMap<String, String>,
-}
-
-/// A connection to another part.
-struct Met {
-    part: usize,
-    /// The type of the standard library for stream sockets of any kind, as what is done with it here are the same system calls.
-    stream: UnixStream,
-    sealed: Sealed,
-}
 
 /// The other parts of a lab, which this process has met.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! How the parts of a lab meet: the greeting on each connection.
 
-use super::seal::{SALT, Sealed};
-use super::{Met, PartRequest};
+use crate::part::{Met, PartRequest};
+use crate::seal::{SALT, Sealed};
 use ring::error::Unspecified;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The other parts while the lab is played: what they tell is read by a thread for each, and another one says that this part is alive.
 
-use super::Met;
-use super::seal::Sends;
+use crate::part::Met;
+use crate::seal::Sends;
 use netloom_guest::backend::Ringer;
 use netloom_guest::schedule::{Parted, Told, Wire};
 use netloom_packet::Pool;
