@@ -3,9 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod gate;
+mod rank;
 mod readiness;
 
 pub use gate::{Common, Gate};
+pub use rank::{Rank, ranks};
 pub use readiness::{Readiness, Step, condition};
 
 use ipnet::IpNet;

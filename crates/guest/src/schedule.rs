@@ -17,6 +17,7 @@
 //! time, on the number of cores and on who reports first, and changes no result. Stretches depend on the lab alone.
 
 mod cpu;
+mod division;
 mod machine;
 mod member;
 mod parts;

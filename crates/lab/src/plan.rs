@@ -17,6 +17,7 @@ mod hunt_faults;
 mod kind;
 mod link_ends;
 mod machines;
+mod on_restart;
 mod pipes;
 mod processor;
 mod program_faults;
@@ -47,6 +48,7 @@ pub use hunt_faults::{
 pub use kind::NodeKind;
 pub use link_ends::{End, EndPlan};
 pub use machines::{FarInterface, FarNode, MachineChoice, MachinePlan};
+pub use on_restart::OnRestart;
 pub use pipes::{Bypass, PipePlan, Treatment};
 pub use processor::{CpuPlan, PinPlan};
 pub use program_faults::{Call, CallError, CallFailure, CallSet, ShortPattern, Starvation, Turns};
@@ -56,8 +58,8 @@ pub use switch::{
 };
 pub(crate) use timeline::BY_HAND;
 pub use timeline::{
-    Action, Argv, Disturbance, Event, Keep, LeaderPartition, LinkPart, NodeKey, OnRestart, Ready, ReadyWhen,
-    RunCommand, Signal, Standstill, Whose,
+    Action, Argv, Disturbance, Event, Keep, LeaderPartition, LinkPart, NodeKey, Ready, ReadyWhen, RunCommand, Signal,
+    Standstill, Whose,
 };
 pub use traffic::{Sends, TrafficPlan, WindowConfig};
 pub use vm::{DiskFormat, VmAccess, VmBegin, VmFirmware, VmPlan};

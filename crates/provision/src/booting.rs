@@ -1,13 +1,12 @@
 //! Kernels that boot in the places of those that have crashed, and what is on their disks then.
 
-use crate::kernels::Kernels;
+use crate::kernels::{Kernels, chance};
 use crate::setup_error::SetupError;
 use netloom_guest::disk::{Crashed, Keep};
 use netloom_guest::node::KernelNode;
 use netloom_host::node::{AgentClient, Identity};
 use netloom_judge::RunError;
 use netloom_lab::Plan;
-use netloom_units::Seed;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -22,11 +21,6 @@ pub(crate) fn settle_disk(
     let seed = chance(plan, "crash", node, crashes);
     let crashed = kernels.disk(node).map(|disk| disk.crash(keep, seed)).transpose();
     crashed.map_err(|error| RunError::Machine(format!("node {name}: its disk after the crash: {error}")))
-}
-
-/// Chance of a node that has crashed so often.
-pub(crate) fn chance(plan: &Plan, what: &str, node: usize, crashes: u64) -> Seed {
-    plan.seed.derive(what).derive(&plan.nodes[node].name).derive(&crashes.to_string())
 }
 
 /// A kernel that boots in the place of one that has crashed.

@@ -1,6 +1,5 @@
 //! The nodes of a lab with a kernel of their own, in real and dilated time, virtual machines among them: their folders and sockets, their boot, and what they become.
 
-use crate::booting::chance;
 use crate::guard_link::{FromGuard, GuardLink};
 use crate::job::Job;
 use crate::resource::{Ground, Opening, Resource};
@@ -17,7 +16,7 @@ use netloom_host::processors;
 use netloom_host::sealed::Bare;
 use netloom_judge::RunError;
 use netloom_lab::{Clock, NodePlan, Plan, Stack, VmBegin};
-use netloom_units::{BranchCount, CpuLevel};
+use netloom_units::{BranchCount, CpuLevel, Seed};
 use netloom_vhost::Listener;
 use netloom_vm::Prepared;
 use nix::errno::Errno;
@@ -400,6 +399,11 @@ pub(crate) fn is_kernel(node: &NodePlan) -> bool {
 /// Chance of a node's kernel: of the lab's seed and the node's name.
 pub(crate) fn seed(plan: &Plan, number: usize) -> u64 {
     plan.seed.derive("kernel").derive(&plan.nodes[number].name).get()
+}
+
+/// Chance of a node that has crashed so often.
+pub(crate) fn chance(plan: &Plan, what: &str, node: usize, crashes: u64) -> Seed {
+    plan.seed.derive(what).derive(&plan.nodes[node].name).derive(&crashes.to_string())
 }
 
 /// The kernel that the kernel nodes of a plan run on, which the user may have `given`; none without such nodes.

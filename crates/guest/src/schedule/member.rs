@@ -1,7 +1,7 @@
 //! A kernel as the scheduler knows it.
 
+use super::division::Division;
 use super::parts::{Reported, Told};
-use super::scheduler::Division;
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, TimedFrame};
 use netloom_fabric::{ForwardingRule, PortId};
 use netloom_packet::Pool;

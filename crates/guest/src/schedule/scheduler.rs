@@ -11,10 +11,10 @@ mod show;
 mod sync_round;
 mod window;
 
+use super::division::Division;
 use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Statistics, TimedFrame};
 use crate::backend::Doorbell;
-pub(super) use division::Division;
 use give::{Give, Known};
 use group::Group;
 use heeding::Heeded;

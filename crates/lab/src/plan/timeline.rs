@@ -1,5 +1,6 @@
 //! What happens while a lab runs.
 
+use super::on_restart::OnRestart;
 use super::{CallFailure, ClockChange, Direction, DiskFault, LimitChange, Plan, Starvation, Turns};
 use crate::words::words;
 use ipnet::IpNet;
@@ -337,20 +338,6 @@ pub struct RunCommand {
     pub key: Option<NodeKey>,
     /// The partition of the node that its output names.
     pub leads: Option<Box<LeaderPartition>>,
-}
-
-words! {
-    /// Whether a service starts when its node starts again after a stop or a crash.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum OnRestart {
-        /// It starts again, as at the beginning.
-        #[default]
-        Also = "also",
-        /// It starts then alone, and not at the beginning.
-        Only = "only",
-        /// It does not start again.
-        Never = "never",
-    }
 }
 
 words! {

@@ -2,9 +2,9 @@
 
 use super::boot::{Booted, boot_of, machine, new_kernel, wall_clock_ns, watch};
 use super::world::VirtualTime;
-use crate::booting::{Booting, chance, settle_disk};
+use crate::booting::{Booting, settle_disk};
 use crate::job::Job;
-use crate::kernels::{Kernels, folder_in, is_kernel};
+use crate::kernels::{Kernels, chance, folder_in, is_kernel};
 use netloom_guest::disk::{Crashed, JournalEntry, Keep};
 use netloom_guest::node::{KernelNode, Late};
 use netloom_guest::shim::Orders;

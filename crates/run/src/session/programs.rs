@@ -68,7 +68,7 @@ impl Programs {
             unbootable: BTreeMap::new(),
             booted: Vec::new(),
             noted: Vec::new(),
-            ranks: order::ranks(&commands, plan),
+            ranks: netloom_commands::ranks(&commands, plan),
             commands,
             waiting: Vec::new(),
             processes: Processes::default(),

@@ -1,89 +1,10 @@
-//! What a scheduler knows of the other parts of its lab, and how it follows them.
+//! How a scheduler follows the other parts of its lab.
 
-use super::{Scheduler, SchedulerError};
+use super::{Division, Scheduler, SchedulerError};
 use crate::schedule::member::{Grant, StopRule};
-use crate::schedule::parts::{Begun, Parted, Reported, Told, Wire};
+use crate::schedule::parts::{Begun, Parted, Told, Wire};
 use crate::schedule::{Machine, MachineError};
-use netloom_packet::Pool;
 use netloom_units::Instant;
-use std::collections::VecDeque;
-
-/// The other parts of the lab, as a scheduler knows them.
-pub(in crate::schedule) struct Division {
-    here: usize,
-    /// The part of each machine.
-    homes: Vec<usize>,
-    wire: Box<dyn Wire>,
-    /// The windows that were told and have not begun, by the first machine of their group.
-    begun: Vec<VecDeque<Begun>>,
-    /// The reports that were told and have not been taken, by machine.
-    reported: Vec<VecDeque<Reported>>,
-    /// Synchronization rounds so far, and the end of the last one.
-    sync_rounds: u64,
-    end: Instant,
-    /// Which pipes lead from one group to another, so that all that reaches a window is known when that begins.
-    pub(super) is_between: Vec<bool>,
-}
-
-impl Division {
-    fn new(here: usize, homes: &[usize], wire: Box<dyn Wire>) -> Self {
-        Self {
-            here,
-            homes: homes.to_vec(),
-            wire,
-            begun: homes.iter().map(|_| VecDeque::new()).collect(),
-            reported: homes.iter().map(|_| VecDeque::new()).collect(),
-            sync_rounds: 0,
-            end: Instant::ZERO,
-            is_between: Vec::new(),
-        }
-    }
-
-    pub(in crate::schedule) fn is_elsewhere(&self, machine: usize) -> bool {
-        self.homes[machine] != self.here
-    }
-
-    /// Returns the report of a machine elsewhere, if it has come.
-    pub(in crate::schedule) fn take_report(
-        &mut self,
-        machine: usize,
-        until: Instant,
-    ) -> Result<Option<Reported>, MachineError> {
-        let Some(reported) = self.reported[machine].pop_front() else { return Ok(None) };
-        if reported.until != until {
-            let (theirs, own) = (reported.until.as_nanos(), until.as_nanos());
-            return Err(MachineError::Elsewhere(format!(
-                "the parts have diverged: it was let run until {theirs} ns there, and {own} ns here"
-            )));
-        }
-        Ok(Some(reported))
-    }
-
-    pub(in crate::schedule) fn tell(&mut self, told: &Told) -> Result<(), MachineError> {
-        self.wire.tell(told).map_err(|parted| MachineError::Elsewhere(parted.what))
-    }
-
-    /// Takes in what has come; says whether something has.
-    fn hear(&mut self, pool: &mut Pool) -> Result<bool, Parted> {
-        let mut has_come = false;
-        while let Some(told) = self.wire.hear(pool)? {
-            has_come = true;
-            match told {
-                Told::Begun(begun) if begun.leader < self.begun.len() => self.begun[begun.leader].push_back(begun),
-                Told::Reported(reported) if reported.machine < self.reported.len() => {
-                    self.reported[reported.machine].push_back(reported);
-                }
-                Told::Begun(Begun { leader: machine, .. }) | Told::Reported(Reported { machine, .. }) => {
-                    let what = format!(
-                        "the parts have diverged: another part tells of a machine {machine}, which there is not"
-                    );
-                    return Err(Parted { part: self.here, what });
-                }
-            }
-        }
-        Ok(has_come)
-    }
-}
 
 impl<M: Machine> Scheduler<M> {
     /// From now on this is part `here` of a lab that is played in several: it runs only the machines whose home that is, and hears from
@@ -165,13 +86,13 @@ impl<M: Machine> Scheduler<M> {
     pub(super) fn hear(&mut self) -> Result<bool, SchedulerError> {
         let Self { division, pool, .. } = self;
         let Some(division) = division else { return Ok(false) };
-        division.hear(pool).map_err(|parted| division.lost(parted))
+        division.hear(pool).map_err(|parted| lost(division, parted))
     }
 
     /// Sends what other parts have to know.
     pub(super) fn flush(&mut self) -> Result<(), SchedulerError> {
         let Some(division) = &mut self.division else { return Ok(()) };
-        division.wire.flush().map_err(|parted| division.lost(parted))
+        division.wire.flush().map_err(|parted| lost(division, parted))
     }
 
     /// Tells the other parts that a group begins a window.
@@ -223,10 +144,8 @@ impl<M: Machine> Scheduler<M> {
     }
 }
 
-impl Division {
-    /// A part that is lost ends the run in the name of its first machine.
-    fn lost(&self, Parted { part, what }: Parted) -> SchedulerError {
-        let machine = self.homes.iter().position(|home| *home == part).unwrap_or(0);
-        SchedulerError { machine, error: MachineError::Elsewhere(what) }
-    }
+/// A part that is lost ends the run in the name of its first machine.
+fn lost(division: &Division, Parted { part, what }: Parted) -> SchedulerError {
+    let machine = division.homes.iter().position(|home| *home == part).unwrap_or(0);
+    SchedulerError { machine, error: MachineError::Elsewhere(what) }
 }
