@@ -523,6 +523,11 @@ class CommandKeys(TypedDict, total=False):
     """It is stopped after this time; that is not a failure."""
     may_fail: bool | None
     """Whether the run is good even if it fails. Default: false."""
+    on_restart: Literal["also", "only", "never"] | None
+    """
+    Whether the service starts when its node starts again after a stop or a crash. only: it starts then, and not at
+    the beginning. Default: also.
+    """
     ready: Ready | None
     """When it is ready to be used; makes it a service."""
     save: str | None

@@ -16,6 +16,8 @@ pub struct Link {
     pub xdp: bool,
     /// Whether it can send: it is up, so is what it is joined to, and the kernel has noticed both.
     pub running: bool,
+    /// Whether what it is joined to is up, be it that the kernel has not noticed yet.
+    pub has_carrier: bool,
     /// Its counters since it was made.
     pub counters: InterfaceCounters,
 }
@@ -122,6 +124,7 @@ fn link(message: &LinkMessage) -> Link {
         name: String::new(),
         xdp: false,
         running: message.header.flags.contains(LinkFlags::Running),
+        has_carrier: message.header.flags.contains(LinkFlags::LowerUp),
         counters: InterfaceCounters::default(),
     };
     for attribute in &message.attributes {

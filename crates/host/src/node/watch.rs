@@ -89,7 +89,7 @@ impl Watch {
         let congestion = congestion::of_routes(&config.sysctls, is_made).map(str::to_owned);
         let mut carriers = Carriers::default();
         // A kernel that boots anew begins before its links are joined.
-        for Link { index, counters, .. } in links.iter().filter(|link| !link.running) {
+        for Link { index, counters, .. } in links.iter().filter(|link| !link.has_carrier) {
             carriers.start_without(&known, *index, counters.tx_dropped + counters.tx_errors);
         }
         Ok(Self {

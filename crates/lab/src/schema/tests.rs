@@ -30,6 +30,7 @@ fn lab_with_hunt(section: &str, pair: &str, whole: &str) -> String {
 fn pair_of(section: &Section, key: &Key) -> String {
     let with = match key.name {
         "every" => ", times: 2",
+        "on_restart" => ", service: true",
         "times" | "until" if section.keys().any(|other| other.name == "every") => ", every: 5 s",
         _ => "",
     };

@@ -106,7 +106,7 @@ fn each_fault_of_a_node_is_possible_or_has_a_reason() {
         let plan = crate::parse(text, "t.yaml").unwrap().plan;
         refusals(&plan, node).filter(|(_, why)| why.is_none()).map(|(kind, _)| kind).collect::<Vec<_>>()
     };
-    assert_eq!(possible(REAL, 0), ["stop", "clock"]);
+    assert_eq!(possible(REAL, 0), ["stop", "crash", "clock"]);
     assert_eq!(possible(REAL, 2), ["stop"]);
     assert_eq!(possible(VIRTUAL, 0), ["stop", "crash", "freeze", "clock", "disk", "fail", "starve"]);
     assert_eq!(possible(VIRTUAL, 1), ["stop", "crash", "freeze", "clock", "fail", "starve"]);
