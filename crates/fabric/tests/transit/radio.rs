@@ -300,16 +300,16 @@ fn cells() -> impl Strategy<Value = PipeSpec> {
             let slot = Duration::from_micros(125);
             let (processing, harq) = (slot * 2, slot * 5);
             let (drx, blocks) = (sleeps.then_some(drx), 25);
-            let times = CellConfig { slot, processing, harq, reordering, request, grant, drx, ..CellConfig::default() };
-            let cell = CellConfig { errors, repeat_errors, rlc, pattern, attempts, rounds, queue, blocks, ..times };
+            let timed = CellConfig { slot, processing, harq, reordering, request, grant, drx, ..CellConfig::default() };
+            let cell = CellConfig { errors, repeat_errors, rlc, pattern, attempts, rounds, queue, blocks, ..timed };
             let links = vec![Mode::mcs(0).into(); cqi.len()];
             let point = point as usize % cqi.len();
             let mut spec = air(MediumConfig::new(layer(Standard::Ax)), &links, Some(point), None);
             if let Some(own) = &mut spec.config.air {
                 own.medium = AirMedium::Cell(Box::new(cell));
-                let terminal = |cqi: &u8| AirTerminal {
-                    signal: CellSignal::Fixed(*cqi, *cqi),
-                    handovers: (cqi % 2 == 0).then_some(HandoverGaps { every: MS * 7, gap: MS * 2 }),
+                let terminal = |own_cqi: &u8| AirTerminal {
+                    signal: CellSignal::Fixed(*own_cqi, *own_cqi),
+                    handovers: own_cqi.is_multiple_of(2).then_some(HandoverGaps { every: MS * 7, gap: MS * 2 }),
                 };
                 own.stations.iter_mut().zip(&cqi).for_each(|(station, cqi)| station.terminal = Some(terminal(cqi)));
             }

@@ -409,8 +409,8 @@ impl Plan {
     /// and wait for nothing that comes later.
     pub fn starts_before_zero(&self, event: usize) -> bool {
         let Event { at: None, action: Action::Run(run), .. } = &self.timeline[event] else { return false };
-        let is_first = |run: &RunCommand| run.service && run.on_restart != OnRestart::Only;
-        run.setup || is_first(run) && run.after.iter().all(|other| self.starts_before_zero(*other))
+        let is_first = run.service && run.on_restart != OnRestart::Only;
+        run.setup || is_first && run.after.iter().all(|other| self.starts_before_zero(*other))
     }
 
     /// Whether this entry of the timeline is a service that starts only when its node starts again.

@@ -89,9 +89,9 @@ pub(crate) fn boot(
     let own = boots.iter().zip(&places).filter(|(_, place)| is_here(**place)).map(|(boot, _)| boot);
     let templates = Templates::start(kernels, own, wall_clock_ns(job));
     let mut nodes: Vec<Option<KernelNode>> = configs.iter().map(|_| None).collect();
-    for (machine_number, (boot, own)) in boots.into_iter().zip(&ends).enumerate() {
+    for (machine_number, (boot, own_ends)) in boots.into_iter().zip(&ends).enumerate() {
         let number = places[machine_number];
-        let late = Late { seed: seed(plan, number), ends: own, doorbell: &doorbell };
+        let late = Late { seed: seed(plan, number), ends: own_ends, doorbell: &doorbell };
         let channel = || time.channel(machine_number).map(Box::new).map_err(machine);
         if !is_here(number) {
             nodes[number] = Some(KernelNode::elsewhere(&boot.name, channel()?).map_err(SetupError::Node)?);

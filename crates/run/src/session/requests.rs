@@ -121,12 +121,11 @@ impl Requests {
             Incoming::Request(request, fds) => (request, fds),
             Incoming::Gone => return self.let_go(id, context, programs),
         };
-        let is_down = request == Request::Down;
-        if context.job.part.is_some() && !is_harmless(&request) {
-            self.server.reply(id, &refused((ExitCode::Usage, ONE_OF_PARTS.to_owned())));
-            return Ok(Outcome::GoesOn);
-        }
+        let (is_down, starts) = (request == Request::Down, matches!(request, Request::Start(_)));
         let reply = match request {
+            other if context.job.part.is_some() && !is_harmless(&other) => {
+                refused((ExitCode::Usage, ONE_OF_PARTS.to_owned()))
+            }
             Request::Hello(hello) => {
                 greet(&hello, &context.job.plan.name, CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
             }
@@ -151,14 +150,12 @@ impl Requests {
                 }
                 restarted.map_or_else(refused, |()| Reply::Done)
             }
-            Request::Stop(wanted) => match self.change_node(id, &wanted, false, (context, programs, carriers))? {
-                Ok(()) => return Ok(Outcome::GoesOn),
-                Err(refusal) => refused(refusal),
-            },
-            Request::Start(wanted) => match self.change_node(id, &wanted, true, (context, programs, carriers))? {
-                Ok(()) => return Ok(Outcome::GoesOn),
-                Err(refusal) => refused(refusal),
-            },
+            Request::Stop(wanted) | Request::Start(wanted) => {
+                match self.change_node(id, &wanted, starts, (context, programs, carriers))? {
+                    Ok(()) => return Ok(Outcome::GoesOn),
+                    Err(refusal) => refused(refusal),
+                }
+            }
             Request::Exercise => Reply::Exercise(tasks.report(&context.job.plan)),
             Request::Exec(exec) => execute(id, exec, fds, context, programs).map_or_else(refused, |()| Reply::Started),
             Request::Set(set) => {

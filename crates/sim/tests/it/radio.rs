@@ -131,9 +131,8 @@ fn airtimes_of_stations_add_up_to_the_mediums() {
 #[test]
 fn aggregates_have_the_throughput_of_reference() {
     for (index, expected) in [(0, 5.814), (3, 23.796), (7, 59.550)] {
-        let medium = format!("standard: n, rate: {{mcs: {index}}}");
         // A queue has to be longer than an aggregate.
-        let mut lab = saturated(&medium, 1, 65e6);
+        let mut lab = saturated(&format!("standard: n, rate: {{mcs: {index}}}"), 1, 65e6);
         for air in lab.links[0].pipes.iter_mut().flat_map(|pipe| &mut pipe.air) {
             let netloom_link::AirMedium::Wifi(medium) = &mut air.medium else { panic!("it is 802.11") };
             medium.queue = 200;
