@@ -335,9 +335,14 @@ impl<M: Machine> Member<M> {
         Ok(Some((next_wake, stopped)))
     }
 
+    /// Notes that a window begins in another part of the lab in which it has all that comes from other groups before its end. As this part
+    /// follows one group after the other, some of that may leave its own fabric only while the window lasts.
+    pub(super) fn is_let_run_elsewhere(&mut self, until: Instant) {
+        self.had_between = self.had_between.max(until);
+    }
+
     /// Notes that it ran in another part of the lab, in a window that ended so.
     pub(super) fn was_let_run_elsewhere(&mut self, until: Instant, is_round: bool) {
-        self.had_between = self.had_between.max(until);
         // An instant that is played in rounds goes on.
         self.had_inside = self.had_inside.max(if is_round { until - INSTANT } else { until });
     }

@@ -135,6 +135,8 @@ impl<M: Machine> Scheduler<M> {
         }
         let Some(begun) = division.begun[leader].pop_front() else { return Ok(()) };
         self.deliver_inside(group, begun.begin, begun.until);
+        let Self { groups, members, .. } = self;
+        groups[group].machines.iter().for_each(|machine| members[*machine].is_let_run_elsewhere(begun.until));
         if let Some(round) = begun.round {
             (self.groups[group].now, self.groups[group].rounds) = (begun.begin, round);
         }

@@ -2,6 +2,7 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES=20000` tries more of them.
 
+pub(super) mod sites;
 pub(super) mod transit;
 
 use super::script::{Act, Make, Reaction, Script, frame, number};
@@ -86,30 +87,39 @@ pub(super) fn labs() -> impl Strategy<Value = Lab> {
         .prop_map(|(at, device, number)| (at, Act::Send(Device(device), number)));
     let time = prop_oneof![3 => Just((0, 0)), 1 => (0..20_000_u64, 0..9_000_u64)];
     let node = (vec(act, 0..6), time);
-    (vec(link, 1..7), vec(node, 5)).prop_map(|(links, machines)| {
-        let (mut specs, mut device_ports, mut devices) = (Vec::new(), Vec::new(), [0_u16; 5]);
-        for (a, b, there, back, coalesce) in links {
-            let ports = [a, b].map(|machine| {
-                devices[machine] += 1;
-                let port = PortId(u32::try_from(device_ports.len()).expect("few ports"));
-                device_ports.push(DevicePort { machine, device: Device(devices[machine]), port });
-                port
-            });
-            for (config, from, to) in [(there, ports[0], ports[1]), (back, ports[1], ports[0])] {
-                let (name, coalesce) = (format!("pipe{}", specs.len()), Duration::from_nanos(coalesce));
-                specs.push(PipeSpec { name, config, coalesce, from, filter: None, medium: Vec::new(), to });
-            }
+    (vec(link, 1..7), vec(node, 5)).prop_map(|(links, machines)| joined(links, machines, forward))
+}
+
+/// A link between two machines: how it is either way, and how long it coalesces, in nanoseconds.
+type Link = (usize, usize, PipeConfig, PipeConfig, u64);
+
+/// What a machine does by itself, and what a packet and a byte cost it, in nanoseconds and picoseconds.
+type Node = (Vec<(u64, Act)>, (u64, u64));
+
+/// Machines with links between them.
+fn joined(links: Vec<Link>, machines: Vec<Node>, reaction: Reaction) -> Lab {
+    let (mut specs, mut device_ports, mut devices) = (Vec::new(), Vec::new(), vec![0_u16; machines.len()]);
+    for (a, b, there, back, coalesce) in links {
+        let ports = [a, b].map(|machine| {
+            devices[machine] += 1;
+            let port = PortId(u32::try_from(device_ports.len()).expect("few ports"));
+            device_ports.push(DevicePort { machine, device: Device(devices[machine]), port });
+            port
+        });
+        for (config, from, to) in [(there, ports[0], ports[1]), (back, ports[1], ports[0])] {
+            let (name, coalesce) = (format!("pipe{}", specs.len()), Duration::from_nanos(coalesce));
+            specs.push(PipeSpec { name, config, coalesce, from, filter: None, medium: Vec::new(), to });
         }
-        let (plans, costs): (Vec<_>, Vec<_>) = machines.into_iter().unzip();
-        let cost = |(packet, byte)| CpuCost {
-            packet: Duration::from_nanos(packet),
-            byte: TimePerByte::from_picos(byte),
-            ..CpuCost::default()
-        };
-        let costs = costs.into_iter().map(cost).collect();
-        let make: Make = |pool, _, number| frame(pool, number);
-        Lab { specs, devices: Vec::new(), device_ports, costs, plans, reaction: forward, make }
-    })
+    }
+    let (plans, costs): (Vec<_>, Vec<_>) = machines.into_iter().unzip();
+    let cost = |(packet, byte)| CpuCost {
+        packet: Duration::from_nanos(packet),
+        byte: TimePerByte::from_picos(byte),
+        ..CpuCost::default()
+    };
+    let costs = costs.into_iter().map(cost).collect();
+    let make: Make = |pool, _, number| frame(pool, number);
+    Lab { specs, devices: Vec::new(), device_ports, costs, plans, reaction, make }
 }
 
 /// Passes most frames on, at once or later, and sometimes two for one; numbers fall, so that all ends.

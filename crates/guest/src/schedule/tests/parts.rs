@@ -1,5 +1,6 @@
 //! Labs in several parts, each a scheduler in a thread of its own: all see what a single scheduler sees.
 
+use super::equality::sites::{MACHINES, sites};
 use super::equality::{END, Lab, Outcome, Shown, Witness, labs, transit};
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, at, delay, spec};
@@ -16,7 +17,7 @@ use std::thread;
 use std::time::{self, Instant};
 
 /// How long nobody says anything, though all of them compute.
-const LONGEST_SILENCE: time::Duration = time::Duration::from_secs(20);
+const LONGEST_SILENCE: time::Duration = time::Duration::from_secs(5);
 
 /// A way to parts in other threads.
 struct Channels {
@@ -90,9 +91,10 @@ impl Lab {
         parts: usize,
         homes: &[usize],
         limits: &[u64],
+        pace: u64,
     ) -> Vec<Result<(Outcome, Vec<Shown>), String>> {
         thread::scope(|scope| {
-            let play = |(here, wire)| scope.spawn(move || self.play_part(here, homes, wire, limits));
+            let play = |(here, wire)| scope.spawn(move || self.play_part(here, homes, wire, limits, pace));
             let all: Vec<_> = wires(parts).into_iter().enumerate().map(play).collect();
             all.into_iter().map(|part| part.join().expect("it comes to its end")).collect()
         })
@@ -104,9 +106,13 @@ impl Lab {
         homes: &[usize],
         wire: Channels,
         limits: &[u64],
+        pace: u64,
     ) -> Result<(Outcome, Vec<Shown>), String> {
         let mut lab = Scheduler::new(self.fabric(), self.machines(|_| true), &self.device_ports);
         lab.divide(here, homes, Box::new(wire));
+        for (machine, own) in lab.machines().zip(1..) {
+            machine.machine().pace = pace * own * (1 + here as u64);
+        }
         let witness = Witness::default();
         lab.add_tap(Box::new(Witness(Rc::clone(&witness.0))));
         for limit in limits.iter().map(|limit| at(*limit)).chain([END]) {
@@ -131,30 +137,59 @@ proptest! {
         lab in prop_oneof![2 => labs(), 1 => transit::routed(), 1 => transit::bridged(), 1 => transit::shared()],
         limits in vec(0..30_000_000_u64, 0..3),
         homes in [0..4_usize, 0..4_usize, 0..4_usize, 0..4_usize, 0..4_usize],
+        pace in any::<u32>().prop_map(u64::from),
     ) {
         let mut limits = limits;
         limits.sort_unstable();
-        let ((seen, counters), shown) = lab.play_late(Duration::MAX, |_| true, &limits, [0; 5], &[]);
+        let whole = lab.play_late(Duration::MAX, |_| true, &limits, [0; 5], &[]);
         for parts in [2, 4] {
             let homes: Vec<usize> = homes.iter().map(|home| home % parts).collect();
-            let played = lab.play_in_parts(parts, &homes, &limits);
-            if played.iter().any(Result::is_err) {
-                // Links without lookahead lead from one part to another.
-                let is_expected = |part: &Result<_, String>| part.as_ref().is_err_and(|why| why.contains("no lookahead"));
-                prop_assert!(played.iter().all(is_expected), "{:?}", played.iter().map(|part| part.as_ref().err()).collect::<Vec<_>>());
-                continue;
-            }
-            for (part, played) in played.into_iter().enumerate() {
-                let ((own, counted), own_shown) = played.expect("none has failed");
-                prop_assert_eq!(&counted, &counters);
-                prop_assert_eq!(&own_shown, &shown);
-                for (machine, home) in homes.iter().enumerate() {
-                    let expected = if *home == part { &seen[machine][..] } else { &[] };
-                    prop_assert_eq!(&own[machine][..], expected);
-                }
-            }
+            parts_are_equal(&lab, parts, &homes, &limits, pace, &whole)?;
         }
     }
+
+    #[test]
+    fn parts_with_several_machines_see_what_the_whole_sees(
+        lab in sites(),
+        limits in vec(0..30_000_000_u64, 0..3),
+        pace in any::<u32>().prop_map(u64::from),
+    ) {
+        let mut limits = limits;
+        limits.sort_unstable();
+        let whole = lab.play_late(Duration::MAX, |_| true, &limits, [0; 5], &[]);
+        for parts in [2, 4] {
+            let homes: Vec<usize> = (0..MACHINES).map(|machine| machine % parts).collect();
+            parts_are_equal(&lab, parts, &homes, &limits, pace, &whole)?;
+        }
+    }
+}
+
+/// All parts see what the whole sees, or all say that links without lookahead lead from one to another.
+fn parts_are_equal(
+    lab: &Lab,
+    parts: usize,
+    homes: &[usize],
+    limits: &[u64],
+    pace: u64,
+    ((seen, counters), shown): &(Outcome, Vec<Shown>),
+) -> Result<(), TestCaseError> {
+    let played = lab.play_in_parts(parts, homes, limits, pace);
+    if played.iter().any(Result::is_err) {
+        let is_expected = |part: &Result<_, String>| part.as_ref().is_err_and(|why| why.contains("no lookahead"));
+        let said: Vec<_> = played.iter().map(|part| part.as_ref().err()).collect();
+        prop_assert!(played.iter().all(is_expected), "{:?}", said);
+        return Ok(());
+    }
+    for (part, played) in played.into_iter().enumerate() {
+        let ((own, counted), own_shown) = played.expect("none has failed");
+        prop_assert_eq!(&counted, counters);
+        prop_assert_eq!(&own_shown, shown);
+        for (machine, home) in homes.iter().enumerate() {
+            let expected = if *home == part { &seen[machine][..] } else { &[] };
+            prop_assert_eq!(&own[machine][..], expected);
+        }
+    }
+    Ok(())
 }
 
 /// Two machines at a link, which are one part each.

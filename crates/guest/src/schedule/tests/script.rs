@@ -66,6 +66,8 @@ pub(super) struct Script {
     outcome: Result<bool, MachineError>,
     /// How many times it is still computing when it is asked to report within a limit.
     pub(super) delays: u32,
+    /// If it is not zero, it is still computing a few times after each grant, which this says.
+    pub(super) pace: u64,
 }
 
 impl Script {
@@ -92,6 +94,7 @@ impl Script {
             sent: Vec::new(),
             outcome: Ok(true),
             delays: 0,
+            pace: 0,
         };
         plan.iter().for_each(|(at, act)| this.plan(Instant::from_nanos(*at), *act));
         this
@@ -185,6 +188,10 @@ impl Machine for Script {
         let last = self.until.as_nanos().saturating_sub(1);
         self.until = until;
         self.grants.push(until);
+        if self.pace > 0 {
+            self.pace = self.pace.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.delays = (self.pace >> 33) as u32 % 6;
+        }
         assert!(frames.is_sorted_by_key(|frame| frame.at), "in order");
         for TimedFrame { at, device, packet } in frames.drain(..) {
             assert!(at.as_nanos() >= last && at < until, "{at:?} after {last} and before {until:?}");
