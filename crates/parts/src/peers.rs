@@ -43,6 +43,8 @@ pub struct Peers {
     peers: Vec<(usize, Arc<Mutex<Peer>>)>,
     names: Vec<String>,
     come: Receiver<(usize, Read)>,
+    /// The parts that have come to their end.
+    ended: Vec<usize>,
     /// Records of which something is left, with where that begins.
     unread: VecDeque<(usize, Vec<u8>, usize)>,
     untold: Vec<u8>,
@@ -61,6 +63,7 @@ impl Peers {
             peers: Vec::new(),
             names: names.to_vec(),
             come,
+            ended: Vec::new(),
             unread: VecDeque::new(),
             untold: vec![TOLD],
             alive: None,
@@ -183,7 +186,7 @@ impl Wire for Peers {
         while let Ok((part, read)) = self.come.try_recv() {
             match read {
                 Read::Told(record) => self.unread.push_back((part, record, 1)),
-                Read::Ended => {}
+                Read::Ended => self.ended.push(part),
                 Read::Lost(why) => return Err(self.parted(part, &why)),
             }
         }
@@ -197,6 +200,15 @@ impl Wire for Peers {
             self.unread.pop_front();
         }
         told.map(Some).ok_or_else(|| self.parted(part, "it says what this version of Netloom does not understand"))
+    }
+
+    fn ended(&mut self, part: usize) -> Option<Parted> {
+        let has_ended = self.ended.contains(&part) && self.unread.iter().all(|(from, ..)| *from != part);
+        has_ended.then(|| {
+            let what = format!("part `{}` of the lab has come to its end, and this part has not", self.names[part]);
+            self.failed = Some(what.clone());
+            Parted { part, what }
+        })
     }
 
     fn fail(&mut self, why: &str) {

@@ -32,6 +32,18 @@ impl Fabric {
         }
     }
 
+    /// Does what the pipes have put off until `now`, before which all is known that enters and leaves, so that [`Fabric::next_wake`] does not
+    /// depend on how far each of them has been asked.
+    pub fn do_put_off(&mut self, now: Instant) {
+        for number in 0..self.pipes.len() {
+            if self.pipes[number].puts_off() {
+                let id = PipeId(u32::try_from(number).expect("as many as there are numbers"));
+                self.pipes[number].lookahead_until(now, self.drop_log.of(id.0));
+                self.reschedule(id);
+            }
+        }
+    }
+
     /// Returns the instant before which all deliveries of a single pipe are known at `now`; see [`Fabric::lookahead_until`].
     ///
     /// # Panics

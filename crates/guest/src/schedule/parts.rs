@@ -98,6 +98,9 @@ pub trait Wire {
     /// When a part is lost, or broke the protocol.
     fn hear(&mut self, pool: &mut Pool) -> Result<Option<Told>, Parted>;
 
+    /// Returns, in words, that a part has come to its end and that all was heard of it; none if something may still come.
+    fn ended(&mut self, part: usize) -> Option<Parted>;
+
     /// This part cannot go on, for this reason, which the others hear.
     fn fail(&mut self, _why: &str) {}
 }

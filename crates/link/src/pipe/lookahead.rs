@@ -63,6 +63,12 @@ impl Pipe {
         Duration::from_nanos(least.as_nanos().saturating_sub(self.coalesce.as_nanos()))
     }
 
+    /// Returns whether the pipe does something by itself, as cross traffic, that it may put off: then [`Pipe::next_wake`] depends on how far
+    /// [`Pipe::lookahead_until`] has been asked.
+    pub fn puts_off(&self) -> bool {
+        self.internal_events.is_some()
+    }
+
     /// Nothing that is not on its way at `now` is due before this.
     fn first_unknown(&self, now: Instant) -> Instant {
         if !self.cuts.is_up() {

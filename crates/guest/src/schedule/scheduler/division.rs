@@ -1,5 +1,6 @@
 //! How a scheduler follows the other parts of its lab.
 
+use super::group::Group;
 use super::{Division, Scheduler, SchedulerError};
 use crate::schedule::member::{Grant, StopRule};
 use crate::schedule::parts::{Begun, Parted, Told, Wire};
@@ -95,13 +96,16 @@ impl<M: Machine> Scheduler<M> {
         division.wire.flush().map_err(|parted| lost(division, parted))
     }
 
-    /// Tells the other parts that a group begins a window.
+    /// Tells the other parts that a group begins a window. Of one in which no machine runs they need to know nothing: then pipes of this part
+    /// alone are called, and others may have come to a later instant without it.
     pub(super) fn tell_window(&mut self, group: usize) -> Result<(), SchedulerError> {
         if !self.leads(group) {
             return Ok(());
         }
         let Self { groups, division: Some(division), .. } = self else { return Ok(()) };
-        let Some(window) = &groups[group].window else { return Ok(()) };
+        let Some(window) = groups[group].window.as_ref().filter(|window| !window.waiting.is_empty()) else {
+            return Ok(());
+        };
         let Grant { begin, until, stop } = window.grant;
         let leader = groups[group].machines[0];
         let begun = Begun {
@@ -115,6 +119,38 @@ impl<M: Machine> Scheduler<M> {
             machines: window.waiting.clone(),
         };
         division.tell(&Told::Begun(begun)).map_err(|error| SchedulerError { machine: leader, error })
+    }
+
+    /// Says that a part has come to its end without which this one cannot go on: a machine of it owes a report, or has something to do before
+    /// anybody else, before `end`.
+    pub(super) fn find_ended(&mut self, end: Instant) -> Result<(), SchedulerError> {
+        let floor = self.floor();
+        for group in 0..self.groups.len() {
+            let is_led = self.is_led(group);
+            let Self { division: Some(division), groups, members, .. } = self else { return Ok(()) };
+            let Group { machines, window, .. } = &groups[group];
+            let is_told = !division.begun[machines[0]].is_empty();
+            for machine in machines.iter().filter(|machine| division.homes[**machine] != division.here) {
+                let is_awaited = match window {
+                    Some(window) => window.running.contains(machine) && division.reported[*machine].is_empty(),
+                    None => {
+                        is_led && !is_told && members[*machine].next().is_some_and(|next| next <= floor && next < end)
+                    }
+                };
+                if is_awaited && let Some(ended) = division.wire.ended(division.homes[*machine]) {
+                    return Err(SchedulerError { machine: *machine, error: MachineError::Elsewhere(ended.what) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits no more for machines of other parts, since this one cannot go on.
+    pub(super) fn leave_others(&mut self) {
+        let Self { division: Some(division), groups, .. } = self else { return };
+        for window in groups.iter_mut().filter_map(|group| group.window.as_mut()) {
+            window.running.retain(|machine| !division.is_elsewhere(*machine));
+        }
     }
 
     /// Lets a group of another part run as that part has told, if it has.

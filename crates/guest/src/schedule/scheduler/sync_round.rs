@@ -6,6 +6,7 @@
 use super::group::{Group, groups_of};
 use super::{Scheduler, SchedulerError};
 use crate::schedule::Machine;
+use crate::schedule::member::INSTANT;
 use netloom_fabric::{PipeId, PortId};
 use netloom_link::PipeChange;
 use netloom_packet::Packet;
@@ -75,8 +76,10 @@ impl<M: Machine> Scheduler<M> {
             }
             if sync_round.failure.is_some() {
                 self.groups.iter_mut().flat_map(|group| &mut group.window).for_each(|window| window.waiting.clear());
+                self.leave_others();
             }
-            let has_come = self.collect_all(&mut sync_round) || has_heard;
+            // Pipes that were called and delivered nothing may let groups know more.
+            let has_come = self.collect_all(&mut sync_round) || has_heard || self.floor() > floor;
             let now = time::Instant::now();
             let is_late = pause.is_some_and(|pause| pause <= now);
             if has_come && !is_late {
@@ -99,7 +102,7 @@ impl<M: Machine> Scheduler<M> {
     }
 
     /// Before this, nothing happens anywhere any more.
-    fn floor(&self) -> Instant {
+    pub(super) fn floor(&self) -> Instant {
         let begins = self.groups.iter().map(|group| match &group.window {
             Some(window) => Some(window.grant.begin),
             None => group.next,
@@ -156,7 +159,7 @@ impl<M: Machine> Scheduler<M> {
 
     /// Waits for a report, and looks at those who owe one; false if there is nothing to wait at.
     fn wait(&mut self, sync_round: &mut SyncRound, now: time::Instant) -> bool {
-        if let Err(lost) = self.flush() {
+        if let Err(lost) = self.flush().and_then(|()| self.find_ended(sync_round.end)) {
             sync_round.failure.get_or_insert(lost);
             return true;
         }
@@ -194,6 +197,10 @@ impl<M: Machine> Scheduler<M> {
             return Err(failure);
         }
         self.now = sync_round.end;
+        if self.groups.len() > 1 && !self.fabric.has_devices() {
+            // How far each pipe was asked depends on which group was ahead; when the next synchronization round begins must not.
+            self.fabric.do_put_off(self.now - INSTANT);
+        }
         self.write_down();
         for asked in std::mem::take(&mut self.deferred) {
             match asked {

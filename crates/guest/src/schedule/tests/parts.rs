@@ -25,8 +25,8 @@ struct Channels {
     here: Vec<(usize, Receiver<Vec<u8>>)>,
     untold: Vec<Vec<u8>>,
     heard: Instant,
-    /// How often nothing came from who is gone.
-    vain: u32,
+    /// Those of which nothing more comes.
+    ended: Vec<usize>,
 }
 
 impl Wire for Channels {
@@ -49,30 +49,36 @@ impl Wire for Channels {
         for (part, here) in &self.here {
             match here.try_recv() {
                 Ok(bytes) => {
-                    self.vain = 0;
                     self.heard = Instant::now();
                     return Ok(Some(Told::decode(&bytes, pool).expect("it is a message")));
                 }
                 Err(TryRecvError::Empty) => {}
-                // It has come to the end, or is lost, and this one asks again and again.
-                Err(TryRecvError::Disconnected) => self.vain += 1,
-            }
-            if self.vain > 100_000 {
-                return Err(Parted { part: *part, what: format!("part {part} is lost") });
+                Err(TryRecvError::Disconnected) => self.ended.push(*part),
             }
         }
         if self.heard.elapsed() > LONGEST_SILENCE {
-            return Err(Parted { part: self.here[0].0, what: "all wait for each other".into() });
+            return Err(Parted { part: 0, what: "all wait for each other".into() });
         }
+        self.here.retain(|(part, _)| !self.ended.contains(part));
         thread::yield_now();
         Ok(None)
+    }
+
+    fn ended(&mut self, part: usize) -> Option<Parted> {
+        self.ended.contains(&part).then(|| Parted { part, what: format!("part {part} has come to its end") })
     }
 }
 
 /// Ways between so many parts.
 fn wires(parts: usize) -> Vec<Channels> {
     let mut all: Vec<_> = (0..parts)
-        .map(|_| Channels { there: Vec::new(), here: Vec::new(), untold: Vec::new(), heard: Instant::now(), vain: 0 })
+        .map(|_| Channels {
+            there: Vec::new(),
+            here: Vec::new(),
+            untold: Vec::new(),
+            heard: Instant::now(),
+            ended: Vec::new(),
+        })
         .collect();
     for from in 0..parts {
         for to in (0..parts).filter(|to| *to != from) {
@@ -210,7 +216,10 @@ fn a_part_whose_peer_is_gone_says_which() {
     let wire = both.pop().expect("there are two");
     let mut lab = halves(1_000_000, [sender, Script::new(1, echo, &[])], 0, wire);
     let error = lab.run_until(at(10_000_000)).expect_err("nobody tells what the other one does");
-    assert_eq!(error, SchedulerError { machine: 1, error: MachineError::Elsewhere("part 1 is lost".into()) });
+    assert_eq!(
+        error,
+        SchedulerError { machine: 1, error: MachineError::Elsewhere("part 1 has come to its end".into()) }
+    );
 }
 
 #[test]

@@ -25,9 +25,9 @@ fn change(key: &str, value: &str, config: &PipeConfig) -> PipeConfig {
 
 fn far() -> impl Strategy<Value = PipeConfig> {
     (0..DELAYS.len(), vec(0..OTHERS.len(), 0..2)).prop_map(|(delay, others)| {
-        let config = others.into_iter().fold(PipeConfig::default(), |config, other| {
-            change(OTHERS[other].0, OTHERS[other].1, &config)
-        });
+        let config = others
+            .into_iter()
+            .fold(PipeConfig::default(), |config, other| change(OTHERS[other].0, OTHERS[other].1, &config));
         change("delay", DELAYS[delay], &config)
     })
 }
@@ -42,9 +42,8 @@ pub(in crate::schedule::tests) fn sites() -> impl Strategy<Value = Lab> {
     let act = (0..1_000_000_u64, 1..4_u16, any::<u32>())
         .prop_map(|(at, device, number)| (at, Act::Send(Device(device), number)));
     let node = (vec(act, 0..3), prop_oneof![3 => Just((0, 0)), 1 => (0..20_000_u64, 0..9_000_u64)]);
-    (vec(near, 1..6), vec(far, 1..6), vec(node, MACHINES)).prop_map(|(near, far, machines)| {
-        joined(near.into_iter().chain(far).collect(), machines, converse)
-    })
+    (vec(near, 1..6), vec(far, 1..6), vec(node, MACHINES))
+        .prop_map(|(near, far, machines)| joined(near.into_iter().chain(far).collect(), machines, converse))
 }
 
 /// Answers a frame, at once or later, until the numbers end; and passes some on.
