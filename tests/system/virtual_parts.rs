@@ -55,6 +55,31 @@ timeline:
   - {on: n4, run: ping -c 20 -i 0.05 n1, as: others}
 ";
 
+/// Two sites of two nodes each: those of one site take turns, as there is no delay between them, and what they send to the other site follows
+/// from what comes from there.
+const PAIRS: &str = "
+name: pairs
+clock: virtual
+seed: 5
+machines: {a: {}, b: {}}
+nodes:
+  client: {machine: a}
+  near: {kind: router, machine: a}
+  far: {kind: router, machine: b}
+  server: {machine: b}
+links:
+  here: {ends: [client, near], rate: 100 Mbit/s}
+  line: {ends: [near, far], rate: 20 Mbit/s, delay: 5 ms, loss: 1 %, queue: 50 packets}
+  there: {ends: [far, server], rate: 100 Mbit/s, delay: 1 ms}
+capture: [line, there]
+journal: [here, line]
+timeline:
+  - {on: server, run: iperf3 -s, as: sink, ready: {tcp: 5201}}
+  - {on: client, run: iperf3 -c server -t 1 --json, as: transfer, save: transfer.json}
+  - {on: near, run: ping -c 10 -i 0.05 server, as: pings}
+  - {at: 500 ms, on: far, run: ping -c 5 -i 0.1 client, as: back}
+";
+
 /// The way to play a machine's part of a lab, whose parts meet at Unix sockets in the fixture's folder.
 fn part(fixture: &Fixture, machines: &[&str], machine: &str) -> Child {
     let mut arguments: Vec<String> =
@@ -124,6 +149,11 @@ fn two_parts_give_the_bytes_of_one_piece() {
     for user in User::some() {
         are_equal(user, SITES, "sites", &["a", "b"]);
     }
+}
+
+#[test]
+fn two_parts_with_two_kernels_each_give_the_bytes_of_one_piece() {
+    are_equal(User::Own, PAIRS, "pairs", &["a", "b"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::Failure;
 use crate::args::PartOf;
 use netloom_judge::ExitCode;
-use netloom_lab::{KeyPlan, Stack, placement};
+use netloom_lab::{KeyPlan, placement};
 use netloom_run::{PartRequest, RunRequest, part_facts, why_not_parts};
 use std::path::Path;
 use std::rc::Rc;
@@ -35,17 +35,6 @@ pub(super) fn part(args: &PartOf, request: RunRequest) -> Result<RunRequest, Fai
     };
     let addresses = names.iter().map(address).collect::<Result<_, _>>()?;
     let homes: Vec<usize> = placed.nodes.iter().map(|(home, _)| *home).collect();
-    let kernels = |part: usize| {
-        let own =
-            request.plan.nodes.iter().zip(&homes).filter(|(node, home)| **home == part && node.stack == Stack::Kernel);
-        own.count()
-    };
-    if (0..names.len()).any(|part| kernels(part) > 1) {
-        return Err(wrong(
-            "each part has one kernel node at most: parts with several have been seen to wait for each other for ever"
-                .into(),
-        ));
-    }
     let facts = part_facts(&request)?;
     let key = read_key(key).map_err(wrong)?;
     let mut plan = (*request.plan).clone();
