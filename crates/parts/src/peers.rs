@@ -225,3 +225,68 @@ impl Drop for Peers {
         self.peers.iter().for_each(|(_, peer)| drop(send(peer, &record)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seal::{SALT, Sealed};
+    use netloom_guest::backend::Doorbell;
+    use netloom_guest::schedule::{NextWake, Reported};
+    use netloom_units::Instant;
+    use std::time;
+
+    /// Two parts that have met.
+    fn pair(doorbell: &Doorbell) -> [Peers; 2] {
+        let (one, other) = UnixStream::pair().expect("there are descriptors");
+        let names = ["a", "b"].map(str::to_owned);
+        let ends = [(1, one, [1; SALT], [2; SALT]), (0, other, [2; SALT], [1; SALT])];
+        ends.map(|(part, stream, here, there)| {
+            let met = Met { part, stream, sealed: Sealed::new(&[7; 32], &here, &there) };
+            let mut peers = Peers::new(vec![met], &names);
+            peers.start(&doorbell.ringer()).expect("there are threads");
+            peers
+        })
+    }
+
+    /// What comes, once something has, or has been lost.
+    fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
+        let end = time::Instant::now() + Duration::from_secs(10);
+        loop {
+            if let Some(come) = look() {
+                return come;
+            }
+            assert!(time::Instant::now() < end, "nothing comes");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_part_has_ended_when_all_was_heard_that_it_told() {
+        let (doorbell, mut pool) = (Doorbell::new().unwrap(), Pool::default());
+        let [mut here, mut there] = pair(&doorbell);
+        let until = Instant::from_nanos(5);
+        let told = Reported { machine: 3, until, next_wake: NextWake::Never, stopped: None, sent: Vec::new() };
+        there.tell(&Told::Reported(told)).unwrap();
+        there.flush().unwrap();
+        assert_eq!(here.ended(1), None);
+        drop(there);
+        let heard = wait(|| here.hear(&mut pool).unwrap());
+        assert!(matches!(heard, Told::Reported(Reported { machine: 3, .. })), "{heard:?}");
+        let ended = wait(|| {
+            assert!(here.hear(&mut pool).unwrap().is_none());
+            here.ended(1)
+        });
+        assert!(ended.part == 1 && ended.what.contains("part `b` of the lab has come to its end"), "{ended}");
+    }
+
+    #[test]
+    fn a_part_that_fails_says_why() {
+        let (doorbell, mut pool) = (Doorbell::new().unwrap(), Pool::default());
+        let [mut here, mut there] = pair(&doorbell);
+        there.fail("its disk is full");
+        drop(there);
+        let lost = wait(|| here.hear(&mut pool).err());
+        assert!(lost.part == 1 && lost.what.ends_with("part `b` of the lab is lost: its disk is full"), "{lost}");
+        assert_eq!(here.ended(1), None);
+    }
+}

@@ -82,8 +82,8 @@ impl Takes {
         stream.read_exact(&mut record)?;
         let nonce = self.0.nonce();
         let opened = self.0.key.open_in_place(nonce, Aad::empty(), &mut record);
-        let len = opened.map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?.len();
-        record.truncate(len);
+        let plain = opened.map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?.len();
+        record.truncate(plain);
         Ok(record)
     }
 }

@@ -159,12 +159,12 @@ impl<M: Machine> Scheduler<M> {
         let Some(division) = &mut self.division else { return Ok(()) };
         let (current, end) = (division.sync_rounds, division.end);
         let is_due = |begun: &Begun| begun.sync_round <= current;
-        let Some(begun) = division.begun[leader].front().filter(|begun| is_due(begun)) else { return Ok(()) };
-        if begun.sync_round < current || begun.end != end || begun.begin < self.groups[group].now {
+        let Some(next) = division.begun[leader].front().filter(|begun| is_due(begun)) else { return Ok(()) };
+        if next.sync_round < current || next.end != end || next.begin < self.groups[group].now {
             let what = format!(
                 "the parts have diverged: synchronization round {} ends at {} ns there, and round {current} at {} ns here",
-                begun.sync_round,
-                begun.end.as_nanos(),
+                next.sync_round,
+                next.end.as_nanos(),
                 end.as_nanos()
             );
             return Err(SchedulerError { machine: leader, error: MachineError::Elsewhere(what) });

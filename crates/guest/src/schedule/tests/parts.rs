@@ -4,7 +4,7 @@ use super::equality::sites::{MACHINES, sites};
 use super::equality::{END, Lab, Outcome, Shown, Witness, labs, transit};
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, at, delay, spec};
-use crate::schedule::{DevicePort, MachineError, Parted, Scheduler, SchedulerError, Stop, Told, Wire};
+use crate::schedule::{Begun, DevicePort, MachineError, Parted, Scheduler, SchedulerError, Stop, Told, Wire};
 use netloom_fabric::{Fabric, PortId};
 use netloom_packet::Pool;
 use netloom_units::{Duration, Seed};
@@ -16,8 +16,11 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{self, Instant};
 
-/// How long nobody says anything, though all of them compute.
-const LONGEST_SILENCE: time::Duration = time::Duration::from_secs(5);
+/// How long nobody says anything, though all of them compute,
+const LONGEST_SILENCE: time::Duration = time::Duration::from_secs(20);
+
+/// and how often somebody listens meanwhile, since the machine may be busy with something else.
+const MOST_TURNS: u32 = 100_000;
 
 /// A way to parts in other threads.
 struct Channels {
@@ -25,6 +28,8 @@ struct Channels {
     here: Vec<(usize, Receiver<Vec<u8>>)>,
     untold: Vec<Vec<u8>>,
     heard: Instant,
+    /// How often nothing has come since then.
+    turns: u32,
     /// Those of which nothing more comes.
     ended: Vec<usize>,
 }
@@ -49,14 +54,15 @@ impl Wire for Channels {
         for (part, here) in &self.here {
             match here.try_recv() {
                 Ok(bytes) => {
-                    self.heard = Instant::now();
+                    (self.heard, self.turns) = (Instant::now(), 0);
                     return Ok(Some(Told::decode(&bytes, pool).expect("it is a message")));
                 }
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => self.ended.push(*part),
             }
         }
-        if self.heard.elapsed() > LONGEST_SILENCE {
+        self.turns += 1;
+        if self.turns > MOST_TURNS && self.heard.elapsed() > LONGEST_SILENCE {
             return Err(Parted { part: 0, what: "all wait for each other".into() });
         }
         self.here.retain(|(part, _)| !self.ended.contains(part));
@@ -77,6 +83,7 @@ fn wires(parts: usize) -> Vec<Channels> {
             here: Vec::new(),
             untold: Vec::new(),
             heard: Instant::now(),
+            turns: 0,
             ended: Vec::new(),
         })
         .collect();
@@ -186,8 +193,8 @@ fn parts_are_equal(
         prop_assert!(played.iter().all(is_expected), "{:?}", said);
         return Ok(());
     }
-    for (part, played) in played.into_iter().enumerate() {
-        let ((own, counted), own_shown) = played.expect("none has failed");
+    for (part, outcome) in played.into_iter().enumerate() {
+        let ((own, counted), own_shown) = outcome.expect("none has failed");
         prop_assert_eq!(&counted, counters);
         prop_assert_eq!(&own_shown, shown);
         for (machine, home) in homes.iter().enumerate() {
@@ -220,6 +227,31 @@ fn a_part_whose_peer_is_gone_says_which() {
         error,
         SchedulerError { machine: 1, error: MachineError::Elsewhere("part 1 has come to its end".into()) }
     );
+}
+
+#[test]
+fn a_part_whose_peer_ends_inside_a_window_says_which() {
+    let mut both = wires(2);
+    let there = both.pop().expect("there are two");
+    let begun = Begun {
+        sync_round: 1,
+        end: at(10_000_000),
+        leader: 1,
+        begin: at(0),
+        until: at(1_000_000),
+        is_alone: false,
+        round: None,
+        machines: vec![1],
+    };
+    let mut bytes = Vec::new();
+    Told::Begun(begun).encode(&mut bytes);
+    there.there[0].send(bytes).expect("the other one hears");
+    drop(there);
+    let wire = both.pop().expect("there are two");
+    let mut lab = halves(1_000_000, [Script::new(0, silent, &[]), Script::new(1, echo, &[])], 0, wire);
+    let error = lab.run_until(at(10_000_000)).expect_err("nobody tells what the other one has sent");
+    let what = "part 1 has come to its end".to_owned();
+    assert_eq!(error, SchedulerError { machine: 1, error: MachineError::Elsewhere(what) });
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn converse(seed: u64, device: Device, number: u32) -> Vec<(Duration, Act)> {
         mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (mixed >> 33) % below
     };
-    if number % 200 == 0 {
+    if number.is_multiple_of(200) {
         return Vec::new();
     }
     let later = [0, 0, draw(1_000), draw(300_000)][draw(4) as usize];
