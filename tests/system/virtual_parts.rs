@@ -135,8 +135,8 @@ fn are_equal(user: User, lab: &str, name: &str, machines: &[&str]) {
     }
     let parts = parts_begin.elapsed();
     crate::fixture::tell(&format!("{name}: {whole:?} in one piece, {parts:?} in {} parts", machines.len()));
-    let one_piece = &pieces[0];
-    assert!(one_piece.keys().any(|name| name.starts_with("captures/")) && one_piece.contains_key("journal.arrows"));
+    let first = &pieces[0];
+    assert!(first.keys().any(|file| file.starts_with("captures/")) && first.contains_key("journal.arrows"));
     for (machine, one_piece) in machines.iter().zip(&pieces) {
         let own = format!("{name}-{machine}");
         assert_same(one_piece, &files(&fixture, &own));

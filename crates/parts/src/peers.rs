@@ -248,7 +248,7 @@ mod tests {
         })
     }
 
-    /// What comes, once something has, or has been lost.
+    /// Returns what `look` does, once that is something.
     fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
         let end = time::Instant::now() + Duration::from_secs(10);
         loop {

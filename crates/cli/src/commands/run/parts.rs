@@ -24,7 +24,7 @@ pub(super) fn part(args: &PartOf, request: RunRequest) -> Result<RunRequest, Fai
     let placed = placed.map_err(|found| Failure::new(ExitCode::LabFile, found.join("\n")))?;
     let names: Vec<String> = placed.machines.iter().map(|share| share.machine.name.clone()).collect();
     let all = names.join(", ");
-    let place_of = |name: &String| names.iter().position(|other| other == name);
+    let place_of = |machine: &String| names.iter().position(|other| other == machine);
     if let Some((other, _)) = args.at.iter().find(|(other, _)| place_of(other).is_none()) {
         return Err(wrong(format!("--at {other}: there is no such machine; there are {all}")));
     }

@@ -93,7 +93,7 @@ pub(super) fn labs() -> impl Strategy<Value = Lab> {
 /// A link between two machines: how it is either way, and how long it coalesces, in nanoseconds.
 type Link = (usize, usize, PipeConfig, PipeConfig, u64);
 
-/// What a machine does by itself, and what a packet and a byte cost it, in nanoseconds and picoseconds.
+/// The acts of a machine by itself, and what a packet and a byte cost it, in nanoseconds and picoseconds.
 type Node = (Vec<(u64, Act)>, (u64, u64));
 
 /// Machines with links between them.

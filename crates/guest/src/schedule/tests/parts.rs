@@ -30,7 +30,7 @@ struct Channels {
     heard: Instant,
     /// How often nothing has come since then.
     turns: u32,
-    /// Those of which nothing more comes.
+    /// The parts of which nothing more comes.
     ended: Vec<usize>,
 }
 

@@ -14,7 +14,7 @@ pub(in crate::schedule::tests) const MACHINES: usize = 8;
 /// Delays of links between sites, in the language of lab files.
 const DELAYS: [&str; 4] = ["20 us", "300 us", "2 ms", "{kind: uniform, from: 10 us, to: 2 ms}"];
 
-/// What else such a link may be.
+/// Other values of such a link.
 const OTHERS: [(&str, &str); 4] =
     [("rate", "20 Mbit/s"), ("loss", "5 %"), ("queue", "3 packets"), ("duplicate", "10 %")];
 
