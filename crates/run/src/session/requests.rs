@@ -123,9 +123,7 @@ impl Requests {
         };
         let (is_down, starts) = (request == Request::Down, matches!(request, Request::Start(_)));
         let reply = match request {
-            other if context.job.part.is_some() && !is_harmless(&other) => {
-                refused((ExitCode::Usage, ONE_OF_PARTS.to_owned()))
-            }
+            other if is_withheld(&other, context) => refused((ExitCode::Usage, ONE_OF_PARTS.to_owned())),
             Request::Hello(hello) => {
                 greet(&hello, &context.job.plan.name, CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
             }
@@ -302,10 +300,11 @@ const CAPABILITIES: &[&str] = &[
     "verdict",
 ];
 
-/// Whether a request changes nothing that happens in the lab.
-fn is_harmless(request: &Request) -> bool {
+/// Whether a request is refused since it changes what happens in a part of a lab, of which other parts hear nothing.
+fn is_withheld(request: &Request, context: &Context<'_>) -> bool {
     use Request::{Down, Exercise, Hello, Info, Now, Stats, Subscribe, Topology};
-    matches!(request, Hello(_) | Info | Topology | Now | Stats | Exercise | Subscribe(_) | Down)
+    let is_harmless = matches!(request, Hello(_) | Info | Topology | Now | Stats | Exercise | Subscribe(_) | Down);
+    context.job.part.is_some() && !is_harmless
 }
 
 pub(super) fn refused((code, message): Refusal) -> Reply {
