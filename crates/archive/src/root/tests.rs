@@ -142,6 +142,9 @@ fn hostile_roots_are_refused() {
         header.set_entry_type(entry);
         header.set_size(0);
         header.set_mode(0o644);
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(0);
         let field = &mut header.as_old_mut().name;
         field[..name.len()].copy_from_slice(name.as_bytes());
         header.as_old_mut().linkname[..link.len()].copy_from_slice(link.as_bytes());

@@ -116,7 +116,9 @@ mod tests {
                     assert!(size >= before, "{table:?} {cqi} {blocks}");
                     before = size;
                     let off = (size as f64 - exact) / exact;
-                    assert!(exact < 1_000.0 || off.abs() < 0.035, "{table:?} {cqi} {blocks}: {size} for {exact}");
+                    // The sizes of small blocks are those of a table, which has larger steps.
+                    let step = if exact <= 3_824.0 { 0.05 } else { 0.03 };
+                    assert!(exact < 1_000.0 || off.abs() < step, "{table:?} {cqi} {blocks}: {size} for {exact}");
                 }
             }
         }
