@@ -103,7 +103,7 @@ fn entries(record: &Record, left_out: &mut Vec<LeftOut>) -> Result<BTreeMap<Path
         // One that is gone by now was only there for the run.
         for name in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = name.path();
-            if let (false, Some(entry)) = (all.contains_key(&path), Entry::name_of(&path)) {
+            if let (false, Some(entry)) = (all.contains_key(&path), Entry::name_of(&path, record.ended_unix_ns)) {
                 all.insert(path, entry);
             }
         }

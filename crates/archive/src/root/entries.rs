@@ -18,6 +18,8 @@ const EMPTY: [&str; 3] = ["/proc", "/sys", "/dev"];
 pub(super) struct Entry {
     about: Metadata,
     what: What,
+    /// Its last modification, in nanoseconds of Unix time: of a folder that has changed since, the end of the run.
+    modified_ns: u64,
 }
 
 #[derive(Debug)]
@@ -69,18 +71,20 @@ impl Entry {
                 return Ok(Err(why));
             }
         }
-        Ok(Ok(Self { about, what }))
+        let modified_ns = modified_ns(&about, ended_ns);
+        Ok(Ok(Self { about, what, modified_ns }))
     }
 
     /// Looks at what programs saw in a list only; none if it is not there, or nothing that an image has.
-    pub(super) fn name_of(path: &Path) -> Option<Self> {
+    pub(super) fn name_of(path: &Path, ended_ns: u64) -> Option<Self> {
         let about = path.symlink_metadata().ok()?;
         let what = match () {
             () if about.is_dir() => What::Folder,
             () if about.is_symlink() => What::Link(fs::read_link(path).ok()?),
             () => What::Name,
         };
-        Some(Self { about, what })
+        let modified_ns = modified_ns(&about, ended_ns);
+        Some(Self { about, what, modified_ns })
     }
 
     fn write(&self, path: &Path, archive: &mut Builder<&mut dyn Write>) -> io::Result<()> {
@@ -88,9 +92,9 @@ impl Entry {
         header.set_mode(self.about.mode() & 0o7777);
         header.set_uid(self.about.uid().into());
         header.set_gid(self.about.gid().into());
-        header.set_mtime(u64::try_from(self.about.mtime()).unwrap_or(0));
+        header.set_mtime(self.modified_ns / 1_000_000_000);
         header.set_size(0);
-        let whole = format!("{}.{:09}", self.about.mtime().max(0), self.about.mtime_nsec());
+        let whole = format!("{}.{:09}", self.modified_ns / 1_000_000_000, self.modified_ns % 1_000_000_000);
         archive.append_pax_extensions([("mtime", whole.as_bytes())])?;
         let name = path.strip_prefix("/").unwrap_or(path);
         let name = if name.as_os_str().is_empty() { Path::new("./") } else { name };
@@ -116,6 +120,12 @@ impl Entry {
             }
         }
     }
+}
+
+/// Returns when something was modified, before the end of a run at that nanosecond of Unix time.
+fn modified_ns(about: &Metadata, ended_ns: u64) -> u64 {
+    let modified = i128::from(about.mtime()) * 1_000_000_000 + i128::from(about.mtime_nsec());
+    u64::try_from(modified).unwrap_or(0).min(ended_ns)
 }
 
 /// Whether a folder above is a link: nothing in an image can be below one.
