@@ -210,7 +210,7 @@ fn difference(here: &BTreeMap<String, String>, there: &BTreeMap<String, String>,
         return None;
     }
     let all = differences.join("; ");
-    Some(format!("part {who} would not give the same results, since not everything is the same there. {all}"))
+    Some(format!("part {who} would not give the same results, since not everything is the same there: {all}"))
 }
 
 fn salt() -> Result<[u8; SALT], Unspecified> {
