@@ -130,9 +130,9 @@ fn are_equal(user: User, lab: &str, name: &str, machines: &[&str]) {
     }
     let pieces: Vec<_> = machines.iter().map(|machine| files(&fixture, &format!("{name}-{machine}"))).collect();
     let parts_begin = Instant::now();
-    for finished in play(&fixture, machines) {
-        finished.expect_code(0);
-    }
+    // All of them, since who ends first is seldom who knows why.
+    let all = play(&fixture, machines);
+    assert!(all.iter().all(|finished| finished.code == Some(0)), "{all:#?}");
     let parts = parts_begin.elapsed();
     crate::fixture::tell(&format!("{name}: {whole:?} in one piece, {parts:?} in {} parts", machines.len()));
     let first = &pieces[0];
@@ -164,7 +164,7 @@ fn four_parts_give_the_bytes_of_one_piece() {
 #[test]
 fn a_part_whose_peer_is_killed_ends_within_two_seconds_and_names_it() {
     let fixture = Fixture::with_kernel(User::Own);
-    let endless = SITES.replace(
+    let endless = SITES.replace("name: sites", "name: killed").replace(
         "timeline:",
         "duration: 100000 s\ntimeline:\n  - {on: client, run: ping -i 0.001 -q server, as: pings}",
     );
@@ -173,7 +173,7 @@ fn a_part_whose_peer_is_killed_ends_within_two_seconds_and_names_it() {
     let machines = ["a", "b"];
     let (one, mut other) = (part(&fixture, &machines, "a"), part(&fixture, &machines, "b"));
     let end = Instant::now() + Duration::from_secs(60);
-    while !fixture.latest("sites-a").exists() && Instant::now() < end {
+    while !fixture.latest("killed-a").exists() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(50));
     }
     other.kill().expect("it runs");
@@ -183,22 +183,23 @@ fn a_part_whose_peer_is_killed_ends_within_two_seconds_and_names_it() {
     assert!(finished.stderr.contains("part `b` of the lab is lost"), "{}", finished.stderr);
     assert!(took < Duration::from_secs(4), "{took:?}");
     other.wait().expect("it was killed");
-    fixture.assert_nothing_is_left("sites-a");
-    fixture.assert_nothing_is_left("sites-b");
+    fixture.assert_nothing_is_left("killed-a");
+    fixture.assert_nothing_is_left("killed-b");
 }
 
 #[test]
 fn parts_with_another_lab_file_are_refused_with_the_difference() {
     let fixture = Fixture::with_kernel(User::Own);
     fixture.write("key", &"5a".repeat(32));
-    fixture.write("lab.yaml", SITES);
+    let lab = SITES.replace("name: sites", "name: others");
+    fixture.write("lab.yaml", &lab);
     let one = part(&fixture, &["a", "b"], "a");
     std::thread::sleep(Duration::from_secs(2));
-    fixture.write("lab.yaml", &SITES.replace("loss: 1 %", "loss: 2 %"));
+    fixture.write("lab.yaml", &lab.replace("loss: 1 %", "loss: 2 %"));
     let other = part(&fixture, &["a", "b"], "b");
     for part in [one, other] {
         let finished = Finished::of(&part.wait_with_output().expect("it ends"));
         assert!(finished.stderr.contains("the lab file: "), "{}", finished.stderr);
     }
-    fixture.assert_nothing_is_left("sites-a");
+    fixture.assert_nothing_is_left("others-a");
 }

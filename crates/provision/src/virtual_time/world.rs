@@ -338,6 +338,11 @@ impl VirtualTime {
         self.0.borrow().scheduler.is_divided()
     }
 
+    /// This part of a lab has come to its end, as other parts hear; those that need nothing more of it go on.
+    pub fn leave_parts(&self) {
+        self.0.borrow_mut().scheduler.leave();
+    }
+
     /// The run ends here and now, and other parts of the lab hear of it.
     pub fn interrupt(&self) -> EndOfTime {
         self.0.borrow_mut().end_with(EndOfTime::Interrupted)

@@ -38,6 +38,10 @@ impl Session<'_> {
     /// Writes what there is to be written, and says how it ended; gives the way to the guard back.
     pub(super) fn finish(mut self, stopped: Result<(), RunError>) -> (GuardLink, Event) {
         let event = self.last_event(stopped).unwrap_or_else(|error| failed(&error));
+        // Before its process ends: else they would take it for lost.
+        if let Driver::Virtual(time) = self.context.links.driver() {
+            time.leave_parts();
+        }
         let Self { context: Context { guard, job, .. }, programs: Programs { nodes, .. }, guard_is_gone, .. } = self;
         if !guard_is_gone && job.cpu_group.is_none() {
             // The kernel ends all nodes at once when this process exits, which is faster than one after the other. But

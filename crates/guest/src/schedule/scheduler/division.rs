@@ -24,6 +24,14 @@ impl<M: Machine> Scheduler<M> {
         self.division.iter_mut().for_each(|division| division.wire.fail(why));
     }
 
+    /// This part has come to its end, which the others hear behind all that it told. Time does not go on any more.
+    pub fn leave(&mut self) {
+        if let Some(mut division) = self.division.take() {
+            // Who has gone needs nothing.
+            let _ = division.wire.flush();
+        }
+    }
+
     /// Whether the lab is played in several parts.
     pub fn is_divided(&self) -> bool {
         self.division.is_some()
