@@ -273,41 +273,6 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         words: Vec<String>,
     },
-    /// The first process of a kernel node, which only a kernel starts
-    #[command(name = "guest-init", hide = true)]
-    GuestInit {
-        /// What the kernel passes on from its command line
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-        rest: Vec<String>,
-    },
-    /// The agent in a virtual machine, which only the machine starts
-    #[command(name = "vm-agent", hide = true)]
-    VmAgent {
-        /// Whether the machine goes from its initial file system to another
-        #[arg(hide = true)]
-        root: String,
-    },
-    /// Packs files of a node, which only netloom starts
-    #[command(name = "node-pack", hide = true)]
-    NodePack {
-        /// What to pack
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-        words: Vec<OsString>,
-    },
-    /// Joins standard input and output to a port of a node, which only netloom starts
-    #[command(name = "node-connect", hide = true)]
-    NodeConnect {
-        /// The port, and the node's addresses
-        #[arg(hide = true)]
-        words: Vec<OsString>,
-    },
-    /// A source or sink of traffic, which only `netloom doctor` starts
-    #[command(name = netloom_doctor::TRAFFIC_COMMAND, hide = true)]
-    DoctorTraffic {
-        /// What it is to do
-        #[arg(hide = true)]
-        words: Vec<String>,
-    },
 }
 
 const MININET_EXAMPLES: &str = "\

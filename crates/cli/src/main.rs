@@ -17,9 +17,16 @@ use std::process;
 fn main() -> process::ExitCode {
     netloom_host::signals::survive_file_limits();
     let words = args::mm::called_by(std::env::args_os());
+    if let Some(outcome) = words.get(1..).and_then(commands::own::run) {
+        return exit_code(outcome);
+    }
     let matches = args::overview::grouped(Cli::command()).get_matches_from(words);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    match commands::dispatch(cli.command) {
+    exit_code(commands::dispatch(cli.command))
+}
+
+fn exit_code(outcome: commands::Outcome) -> process::ExitCode {
+    match outcome {
         Ok(code) => process::ExitCode::from(code),
         Err(failure) => {
             if failure.styled {

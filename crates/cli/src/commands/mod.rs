@@ -28,6 +28,7 @@ mod mm;
 mod mm_link;
 mod nodes;
 mod op;
+pub(crate) mod own;
 mod packets;
 mod ps;
 mod python;
@@ -58,7 +59,6 @@ use netloom_judge::{ExitCode, Report, RunError};
 use netloom_results::{IndexError, ReadError, WriteError};
 use netloom_server::ServeError;
 use serde::Serialize;
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -168,36 +168,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Complete { words } => complete::complete(&words),
         Command::Man { folder } => man(&folder),
         Command::ExitCodes => print(&exit_codes::table()),
-        Command::GuestInit { .. } => guest_init(),
-        Command::VmAgent { root } => vm_agent(&root),
-        Command::NodePack { words } => node_pack(&words),
-        Command::NodeConnect { words } => node_connect(&words),
-        Command::DoctorTraffic { words } => doctor::traffic(&words),
     }
-}
-
-/// Returns only if this is not a kernel node.
-fn guest_init() -> Outcome {
-    netloom_host::guest::main().map_err(|error| Failure::new(ExitCode::Usage, error))?;
-    DONE
-}
-
-/// Returns only if this is not a virtual machine.
-fn vm_agent(root: &str) -> Outcome {
-    netloom_host::guest::vm::main(root).map_err(|error| Failure::new(ExitCode::Usage, error))?;
-    DONE
-}
-
-/// What it packs goes to standard output.
-fn node_pack(words: &[OsString]) -> Outcome {
-    netloom_host::archive::main(words).map_err(|error| Failure::new(ExitCode::Results, error))?;
-    DONE
-}
-
-/// What comes and goes is on standard input and output.
-fn node_connect(words: &[OsString]) -> Outcome {
-    netloom_host::expose::main(words).map_err(|error| Failure::new(ExitCode::Machine, error))?;
-    DONE
 }
 
 fn schema(of_protocol: bool) -> Outcome {
