@@ -102,6 +102,8 @@ pub struct DeviceBackend {
     unheard_before: u64,
     /// Where it is counted while it may run.
     lane: Option<Lane>,
+    /// The processors to which it may be moved, by lane.
+    processors: Arc<[usize]>,
 }
 
 /// The link of a device has a carrier from an instant on, or none.
@@ -148,14 +150,21 @@ impl DeviceBackend {
             owners: false,
             unheard_before: 0,
             lane: None,
+            processors: Arc::default(),
         };
         Ok((this, BackendEnds { socket: theirs.into(), memory }))
     }
 
-    /// The kernel shares a processor with those of the same lane.
-    pub fn set_lane(&mut self, lane: Lane) {
+    /// The kernel shares a processor with those of the same lane. `processors`: that of each lane, if it may be moved.
+    pub fn set_lane(&mut self, lane: Lane, processors: Arc<[usize]>) {
         self.mailbox.set_lane(lane.number());
         self.lane = Some(lane);
+        self.processors = processors;
+    }
+
+    /// Returns the processor of its lane, if it may be moved.
+    pub fn processor(&self) -> Option<usize> {
+        self.processors.get(self.lane.as_ref()?.place()).copied()
     }
 
     /// The kernel's process has started; it is waited for until the watchdog fires.
@@ -184,8 +193,12 @@ impl DeviceBackend {
         self.unheard_before + self.mailbox.unheard()
     }
 
-    /// Takes over from the kernel of a node that has crashed: from `now` on its connections are sampled as those of that one were.
+    /// Takes over from the kernel of a node that has crashed, in its lane: from `now` on its connections are sampled as those of that one
+    /// were.
     pub fn succeed(&mut self, before: &mut Self, now: Instant) {
+        if let Some(lane) = before.lane.take() {
+            self.set_lane(lane, std::mem::take(&mut before.processors));
+        }
         self.unheard_before = before.unheard();
         self.samples = std::mem::take(&mut before.samples);
         self.owners = before.owners;
@@ -352,6 +365,17 @@ impl Machine for DeviceBackend {
         self.mailbox.stand_still((now - self.behind).as_nanos(), span.as_nanos());
         self.behind = self.behind + span;
         self.samples.fall_behind(self.behind);
+    }
+
+    fn processor_time(&self) -> Option<Duration> {
+        if self.processors.len() > 1 { self.health.used() } else { None }
+    }
+
+    fn move_to(&mut self, lane: usize) {
+        let (Some(processor), Some(own)) = (self.processors.get(lane), &mut self.lane) else { return };
+        self.health.move_to(*processor);
+        own.move_to(lane);
+        self.mailbox.set_lane(own.number());
     }
 
     fn look(&mut self) -> Result<(), MachineError> {

@@ -52,6 +52,7 @@ pub mod counter;
 pub mod disk;
 pub mod kernel;
 pub mod node;
+pub mod process;
 pub mod processor;
 pub mod read_files;
 pub mod schedule;

@@ -24,6 +24,6 @@ pub use channel::{Channel, SocketChannel};
 pub use handle::{KernelNode, Spawning};
 pub use heartbeat::{Pulse, Standstill};
 pub use machine::{Heard, Machine};
-pub use processor_use::{ProcessUse, ProcessorUse};
+pub use processor_use::ProcessorUse;
 pub use pump::{Pump, Rejoiner};
 pub use template::{Late, Template};

@@ -105,7 +105,15 @@ pub fn allowed() -> Result<Vec<usize>, Errno> {
 /// # Errors
 /// What the kernel says: that none of them is there, or that its cpuset has none of them.
 pub fn stay_on(processors: &[usize]) -> Result<(), Errno> {
-    sched_setaffinity(THIS, &set_of(processors)?)
+    keep_on(THIS, processors)
+}
+
+/// Keeps a thread of any process, and all that it starts from now on, on these processors.
+///
+/// # Errors
+/// What the kernel says: as for [`stay_on`], or that there is no such thread any more.
+pub fn keep_on(thread: Pid, processors: &[usize]) -> Result<(), Errno> {
+    sched_setaffinity(thread, &set_of(processors)?)
 }
 
 /// These processors, as the kernel takes them.

@@ -83,6 +83,7 @@ fn scheduler(now: &Statistics, before: &Statistics, wall: time::Duration) -> Sch
         windows: now.windows - before.windows,
         rounds: now.rounds - before.rounds,
         grants: now.grants - before.grants,
+        moves: now.moves - before.moves,
         waited_ns: nanos(now.waited.saturating_sub(before.waited)),
         ran_ns: 0,
     }
@@ -95,7 +96,7 @@ fn nanos(span: time::Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netloom_guest::node::ProcessUse;
+    use netloom_guest::process::ProcessUse;
     use netloom_judge::NodeEffort;
     use netloom_lab::Clock;
     use netloom_units::{Dilation, Duration};

@@ -116,6 +116,17 @@ impl Lane {
         u32::try_from(self.lane + 1).expect("few lanes")
     }
 
+    /// Its number among the doorbell's, from 0.
+    pub(super) fn place(&self) -> usize {
+        self.lane
+    }
+
+    /// The kernel has gone to another processor. Beyond those that are counted it stays counted here, which wakes the scheduler no
+    /// less often.
+    pub(super) fn move_to(&mut self, lane: usize) {
+        self.lane = if lane < MOST_LANES { lane } else { self.lane };
+    }
+
     /// One more kernel is let run; its device backend counts it off.
     pub(super) fn enter(&self) {
         self.memory.word(RUNNING + 4 * self.lane).fetch_add(1, Ordering::SeqCst);

@@ -1,6 +1,7 @@
 //! Signs of life of a kernel's process.
 
 use super::spin::Glance;
+use crate::process;
 use crate::schedule::MachineError;
 use netloom_host::sealed::last_lines;
 use nix::sys::signal::{Signal, kill};
@@ -18,7 +19,7 @@ const NAME_WITHIN: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 pub struct ProcessHealth {
     /// The kernel's process.
-    pub pid: Option<i32>,
+    pub pid: Option<Pid>,
     /// Where its console is written to.
     pub console: PathBuf,
     /// Processor time in clock ticks when it was last looked at.
@@ -29,30 +30,42 @@ pub struct ProcessHealth {
 
 impl ProcessHealth {
     /// Returns the health of a kernel that has just started.
-    pub fn new(pid: i32, console: PathBuf) -> Self {
+    pub fn new(pid: Pid, console: PathBuf) -> Self {
         Self { pid: Some(pid), console, used: 0, name: name(pid) }
     }
 
     /// Whether it or one of its programs has used processor time since it was last asked.
     pub(super) fn has_computed(&mut self) -> bool {
         let Some(pid) = self.pid else { return false };
-        let used = ticks(pid) + children(pid).into_iter().map(ticks).sum::<u64>();
+        let used = ticks(pid) + process::children(pid).into_iter().map(ticks).sum::<u64>();
         // A program that ended takes its time along.
         std::mem::replace(&mut self.used, used) != used
+    }
+
+    /// How long it and its programs that have not ended have had a processor since they started, in wall time.
+    pub(super) fn used(&self) -> Option<Duration> {
+        let pid = self.pid?;
+        let programs = process::children(pid).into_iter().filter_map(process::used).map(|used| used.ran).sum();
+        Some(process::used(pid)?.ran + programs)
+    }
+
+    /// Lets it run on another processor from now on.
+    pub(super) fn move_to(&self, processor: usize) {
+        self.pid.into_iter().for_each(|pid| process::move_to(pid, processor));
     }
 
     /// What it and its programs are doing just now.
     pub(super) fn glance(&self) -> Glance {
         let Some(pid) = self.pid else { return Glance { sleeps: 0, program: None } };
         let is_asleep = state(pid) == Some('S');
-        let program = children(pid).into_iter().find(|child| is_asleep && state(*child) == Some('R'));
+        let program = process::children(pid).into_iter().find(|child| is_asleep && state(*child) == Some('R'));
         Glance { sleeps: sleeps(pid), program }
     }
 
     /// Interrupts a program of it that computes, one of [`ProcessHealth::glance`].
-    pub(super) fn interrupt(&self, program: i32) {
+    pub(super) fn interrupt(&self, program: Pid) {
         // One that has ended meanwhile needs no interruption.
-        let _ = kill(Pid::from_raw(program), Signal::SIGALRM);
+        let _ = kill(program, Signal::SIGALRM);
     }
 
     /// What computes, in words. A kernel that is interrupted takes the name of the program that it interrupts.
@@ -92,35 +105,29 @@ impl ProcessHealth {
     }
 }
 
-/// The processes of its programs.
-fn children(pid: i32) -> Vec<i32> {
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    children.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
-}
-
-fn name(pid: i32) -> String {
+fn name(pid: Pid) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned()
 }
 
 /// How often a process has given its processor up to wait for something.
-fn sleeps(pid: i32) -> u64 {
+fn sleeps(pid: Pid) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
     count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
 }
 
 /// The fields of `stat` behind the name of a process (proc(5): from field 3 on); empty when it has gone.
-fn stat(pid: i32) -> String {
+fn stat(pid: Pid) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').map_or_else(String::new, |(_, fields)| fields.to_owned())
 }
 
-fn state(pid: i32) -> Option<char> {
+fn state(pid: Pid) -> Option<char> {
     stat(pid).trim_start().chars().next()
 }
 
 /// Processor time of a process in clock ticks (fields 14 and 15 of `stat`); 0 when it has gone.
-fn ticks(pid: i32) -> u64 {
+fn ticks(pid: Pid) -> u64 {
     let fields = stat(pid);
     fields.split_ascii_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }

@@ -1,5 +1,6 @@
 //! Tells a program that computes without end from one that makes progress, and when lab time is to go on meanwhile.
 
+use nix::unistd::Pid;
 use std::time::{Duration, Instant};
 
 /// What a look at a kernel's processes shows.
@@ -8,7 +9,7 @@ pub(super) struct Glance {
     /// How often the kernel's own process has gone to sleep: once for each system call of a program, at most.
     pub(super) sleeps: u64,
     /// The process that computes while the kernel sleeps.
-    pub(super) program: Option<i32>,
+    pub(super) program: Option<Pid>,
 }
 
 /// See the module. It looks at a kernel at a regular interval.
@@ -37,7 +38,7 @@ impl Spin {
 
     /// The process that is to be interrupted, so that a slice of lab time passes. A look that follows a slice only sees
     /// what came of it.
-    pub(super) fn look(&mut self, now: Instant, glance: Glance) -> Option<i32> {
+    pub(super) fn look(&mut self, now: Instant, glance: Glance) -> Option<Pid> {
         let is_same = self.last.replace(glance) == Some(glance);
         let program = glance.program;
         if self.has_given && is_same {
@@ -62,8 +63,10 @@ impl Spin {
 mod tests {
     use super::*;
 
+    const PROGRAM: Pid = Pid::from_raw(7);
+
     /// What looks every 10 ms find: how often the kernel has slept, and who computes. Which of them give a slice?
-    fn slices(looks: impl IntoIterator<Item = (u64, Option<i32>)>) -> (Vec<usize>, u64) {
+    fn slices(looks: impl IntoIterator<Item = (u64, Option<Pid>)>) -> (Vec<usize>, u64) {
         let mut spin = Spin::new(Duration::from_millis(30));
         let begin = Instant::now();
         let mut given = Vec::new();
@@ -76,22 +79,22 @@ mod tests {
 
     #[test]
     fn a_program_that_makes_system_calls_or_waits_gets_no_slice() {
-        assert_eq!(slices((0..50).map(|look| (look, Some(7)))), (vec![], 0));
+        assert_eq!(slices((0..50).map(|look| (look, Some(PROGRAM)))), (vec![], 0));
         assert_eq!(slices((0..50).map(|_| (3, None))), (vec![], 0));
-        assert_eq!(slices((0..50).map(|look| (look / 3, Some(7)))), (vec![], 0));
+        assert_eq!(slices((0..50).map(|look| (look / 3, Some(PROGRAM)))), (vec![], 0));
     }
 
     #[test]
     fn one_that_computes_gets_every_second_look_a_slice() {
         // None is given before the kernel was woken for the one before.
-        assert_eq!(slices([(1, Some(7)); 6]), (vec![3], 1));
-        let woken = [1, 1, 1, 1, 2, 2, 3, 3].map(|sleeps| (sleeps, Some(7)));
+        assert_eq!(slices([(1, Some(PROGRAM)); 6]), (vec![3], 1));
+        let woken = [1, 1, 1, 1, 2, 2, 3, 3].map(|sleeps| (sleeps, Some(PROGRAM)));
         assert_eq!(slices(woken), (vec![3, 5, 7], 3));
     }
 
     #[test]
     fn one_that_goes_on_after_a_slice_is_given_time_again() {
-        let looks = [1, 1, 1, 1, 2, 3, 3, 3, 3, 4, 4].map(|sleeps| (sleeps, Some(7)));
+        let looks = [1, 1, 1, 1, 2, 3, 3, 3, 3, 4, 4].map(|sleeps| (sleeps, Some(PROGRAM)));
         assert_eq!(slices(looks), (vec![3, 8, 10], 3));
     }
 }

@@ -1,25 +1,8 @@
-use std::fs;
-use std::path::Path;
-use std::time::Duration;
-
-use nix::unistd::{Pid, SysconfVar, sysconf};
-
 use super::KernelNode;
-
-/// The time for which a process had a processor or waited for one since it started, in wall time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProcessUse {
-    /// How long it ran.
-    pub ran: Duration,
-    /// How long it was ready to run and had no processor.
-    pub waited: Duration,
-}
-
-impl ProcessUse {
-    fn and(self, other: Self) -> Self {
-        Self { ran: self.ran + other.ran, waited: self.waited + other.waited }
-    }
-}
+use crate::process::{self, ProcessUse};
+use nix::unistd::{SysconfVar, sysconf};
+use std::fs;
+use std::time::Duration;
 
 /// The use of processors by a kernel's process and those of its programs since they started, in wall time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,33 +38,13 @@ impl KernelNode {
     /// account (`CONFIG_SCHED_INFO`), or when the kernel has ended or runs in another part of the lab.
     pub fn processor_use(&self) -> Option<ProcessorUse> {
         let pid = self.pid()?;
-        let kernel = threads(pid)?;
+        let kernel = process::used(pid)?;
         // One that has ended meanwhile counts as ended.
-        let each = children(pid).into_iter().map(|child| threads(child).unwrap_or_default());
+        let each = process::children(pid).into_iter().map(|child| process::used(child).unwrap_or_default());
         let mut programs = each.fold(ProcessUse::default(), ProcessUse::and);
         programs.ran += time_of_ended_children(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
         Some(ProcessorUse { kernel, programs, processors: self.machine.processors() })
     }
-}
-
-/// The sum over the threads of a process.
-fn threads(pid: Pid) -> Option<ProcessUse> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-    let own = tasks.filter_map(|task| schedstat(&task.path()));
-    own.reduce(ProcessUse::and)
-}
-
-/// The first two fields of Linux's sched-stats.rst, section on `/proc/<pid>/schedstat`: nanoseconds.
-fn schedstat(task: &Path) -> Option<ProcessUse> {
-    let text = fs::read_to_string(task.join("schedstat")).ok()?;
-    let mut numbers = text.split_ascii_whitespace().map(|number| number.parse().ok().map(Duration::from_nanos));
-    Some(ProcessUse { ran: numbers.next()??, waited: numbers.next()?? })
-}
-
-/// The programs of a kernel are children of its process.
-fn children(pid: Pid) -> Vec<Pid> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_ascii_whitespace().filter_map(|child| child.parse().ok().map(Pid::from_raw)).collect()
 }
 
 /// Fields 16 and 17 of proc_pid_stat(5), which count in clock ticks. The second field is a name in parentheses, which may
@@ -96,12 +59,6 @@ fn time_of_ended_children(stat: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_process_has_used_a_processor() {
-        let used = threads(nix::unistd::getpid()).expect("this machine keeps the account");
-        assert!(used.ran > Duration::ZERO);
-    }
 
     #[test]
     fn a_wait_for_the_nodes_own_processes_is_none() {

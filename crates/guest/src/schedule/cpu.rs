@@ -24,6 +24,7 @@ use netloom_fabric::ForwardingRule;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{CpuCost, Duration, Instant};
 use std::collections::VecDeque;
+use std::time;
 
 /// A kernel with a processor that takes time; see the module.
 #[derive(Debug)]
@@ -236,6 +237,15 @@ impl<M: Machine> Machine for Paced<M> {
         sent.extend(self.leaving.drain(..out));
         Ok(Some(self.next_wake(pool)))
     }
+
+    fn processor_time(&self) -> Option<time::Duration> {
+        self.machine.processor_time()
+    }
+
+    fn move_to(&mut self, lane: usize) {
+        self.machine.move_to(lane);
+    }
+
     fn look(&mut self) -> Result<(), MachineError> {
         self.machine.look()
     }

@@ -3,7 +3,7 @@
 use netloom_fabric::ForwardingRule;
 use netloom_packet::{Packet, Pool};
 use netloom_units::{Duration, Instant};
-use std::fmt;
+use std::{fmt, time};
 
 /// A network device of a kernel. Device 0 joins the node's agent to the lab process; device i + 1 is interface i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -141,6 +141,15 @@ pub trait Machine {
     /// # Errors
     /// When the kernel died or broke the protocol.
     fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError>;
+
+    /// Returns how long it and its programs have had a processor since they started, in wall time; none if it stays on its processor.
+    /// Programs that have ended may be missing.
+    fn processor_time(&self) -> Option<time::Duration> {
+        None
+    }
+
+    /// Lets it run on the processor of this lane from now on. Called between a report and the next grant.
+    fn move_to(&mut self, _lane: usize) {}
 
     /// Looks whether it will report at all; called now and then while it does not.
     ///

@@ -1,5 +1,6 @@
 //! See the module above: what happens between synchronization rounds.
 
+mod balance;
 mod changes;
 mod division;
 mod exchange;
@@ -15,6 +16,7 @@ use super::division::Division;
 use super::member::{INSTANT, Member};
 use super::{Device, Machine, MachineError, MachineStatistics, NextWake, Statistics, TimedFrame};
 use crate::backend::Doorbell;
+use balance::Balance;
 use give::{Give, Known};
 use group::Group;
 use heeding::Heeded;
@@ -111,6 +113,7 @@ pub struct Scheduler<M> {
     known_of: Vec<Instant>,
     longest_window: Duration,
     lanes: Lanes,
+    balance: Balance,
     /// Where machines say that they have a report.
     doorbell: Option<Doorbell>,
     /// What taps are to be shown.
@@ -161,6 +164,7 @@ impl<M: Machine> Scheduler<M> {
             known_of,
             longest_window: Duration::MAX,
             lanes: Lanes::default(),
+            balance: Balance::default(),
             doorbell: None,
             shown: Vec::new(),
             agents: Vec::new(),
@@ -193,8 +197,8 @@ impl<M: Machine> Scheduler<M> {
         self.doorbell.as_ref()
     }
 
-    /// Which processor each machine runs on. Of those that share one only a few are let run at the same time, which changes
-    /// no result.
+    /// Which processor each machine runs on. Of those that share one only a few are let run at the same time, and machines that can be moved
+    /// leave a processor that has more to do than others. Neither changes a result.
     pub fn set_processors(&mut self, processors: &[usize]) {
         self.lanes = Lanes::new(processors);
     }
@@ -342,7 +346,9 @@ impl<M: Machine> Scheduler<M> {
                 self.arrive_at(limit);
                 return Ok(Stop::Limit);
             }
-            self.open = Some(self.sync_round(begin, limit));
+            let sync_round = self.sync_round(begin, limit);
+            self.balance();
+            self.open = Some(sync_round);
         }
     }
 

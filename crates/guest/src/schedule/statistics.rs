@@ -11,6 +11,8 @@ pub struct Statistics {
     pub rounds: u64,
     /// How often a kernel was let run.
     pub grants: u64,
+    /// How often a kernel went to another processor.
+    pub moves: u64,
     /// Frames that kernels sent and received, those of agents included.
     pub frames: u64,
     /// The packets in those that interfaces sent: a frame with ten segments counts ten. What a kernel receives was counted when another sent it.

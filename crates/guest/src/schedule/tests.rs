@@ -333,3 +333,20 @@ fn machines_that_share_a_processor_wait_for_each_other() {
     assert!(lab.machines().all(|machine| !machine.grants.is_empty()));
     assert_eq!(lab.now(), at(50_000));
 }
+
+/// Of machines on two processors those that compute most are on one at first.
+#[test]
+fn machines_leave_a_processor_that_has_more_to_do() {
+    let ticks: Vec<_> = (0..2_000).map(|step| (step * 100_000, Act::Tick)).collect();
+    let specs: Vec<_> = (0..8).map(|n| spec(&format!("{n}"), n, (n + 1) % 8, delay(1_000))).collect();
+    let device_ports: Vec<_> =
+        (0..8).map(|n| DevicePort { machine: n as usize, device: Device(1), port: PortId(n) }).collect();
+    // Odd ones take five times as long (`Script::processor_time`).
+    let machines = (0..8).map(|n| Script::new(1 - n / 4, silent, &ticks)).collect();
+    let mut lab = Scheduler::new(Fabric::new(Seed::new(1), &specs), machines, &device_ports);
+    lab.set_processors(&[0, 0, 0, 0, 1, 1, 1, 1]);
+    assert!(matches!(lab.run_until(at(190_000_000)), Ok(Stop::Limit)));
+    let moves: Vec<u32> = lab.machines().map(|machine| machine.moves).collect();
+    assert!(moves[..4].iter().sum::<u32>() >= 2, "two of those that compute much: {moves:?}");
+    assert_eq!(lab.statistics().moves, u64::from(moves.iter().sum::<u32>()));
+}

@@ -68,6 +68,9 @@ pub struct SchedulerEffort {
     pub rounds: u64,
     /// How often a kernel was let run.
     pub grants: u64,
+    /// How often a kernel went to another processor of this machine.
+    #[serde(default)]
+    pub moves: u64,
     /// The wall time in which the scheduler waited for kernels.
     pub waited_ns: u64,
     /// The processor time of the thread in which the scheduler runs, and which also carries out the timeline.

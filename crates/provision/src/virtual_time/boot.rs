@@ -79,9 +79,10 @@ pub(crate) fn boot(
     }
     let is_here = |place: usize| job.part.as_ref().is_none_or(|part| part.homes[place] == part.here);
     let allowed = processors::allowed().map_err(machine)?;
-    let shares = time.processors(allowed.len());
+    let is_free: Vec<bool> = places.iter().map(|place| configs[*place].processors.is_empty()).collect();
+    let shares = time.share_out(&allowed, &is_free);
     let described = |(machine_number, number): (usize, &usize)| {
-        let turn = if configs[*number].processors.is_empty() { shares[machine_number] } else { machine_number };
+        let turn = if is_free[machine_number] { shares[machine_number] } else { machine_number };
         boot_of(job, kernels, *number, &configs[*number], in_turn(&configs[*number], &allowed, turn))
     };
     let boots: Vec<Boot> = places.iter().enumerate().map(described).collect();
@@ -128,7 +129,7 @@ pub(crate) fn boot(
 /// Looks after the process of a kernel from now on.
 pub(super) fn watch(time: &VirtualTime, machine: usize, node: &KernelNode, console: PathBuf) {
     if let Some(pid) = node.pid() {
-        time.watch(machine, ProcessHealth::new(pid.as_raw(), console));
+        time.watch(machine, ProcessHealth::new(pid, console));
     }
 }
 

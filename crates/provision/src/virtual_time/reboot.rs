@@ -97,8 +97,8 @@ impl KernelReboots {
         let own = self.nodes.get_mut(&node).expect("only kernels crash");
         own.booted = self.time.now();
         let (kernel, ends) = new_kernel(&job.plan, node, self.time.now(), wall_clock_ns(job)).map_err(machine)?;
-        self.time.replace(own.machine, kernel).map_err(machine)?;
-        let mut boot = boot_of(job, &self.kernels, node, &config, own.processor);
+        let processor = self.time.replace(own.machine, kernel).map_err(machine)?.or(own.processor);
+        let mut boot = boot_of(job, &self.kernels, node, &config, processor);
         boot.console.set_file_name(format!("console-{}-{}.log", job.plan.nodes[node].name, own.crashes));
         let seed = chance(&job.plan, "kernel", node, own.crashes).get();
         let late = Late { seed, ends: &ends, doorbell: &self.doorbell };

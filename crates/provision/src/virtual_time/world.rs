@@ -53,8 +53,6 @@ pub(super) struct World {
     sampled: Vec<Sampled>,
     /// What kernels are to sample from time zero on, by their places.
     pub(super) sampling: Vec<(usize, TcpSampling)>,
-    /// The processor of each kernel.
-    processors: Vec<usize>,
     /// How long kernels are waited for.
     watchdog: Arc<Watchdog>,
     stall: StallWatch,
@@ -99,7 +97,6 @@ impl VirtualTime {
             series: Series::default(),
             sampled: Vec::new(),
             sampling: Vec::new(),
-            processors: Vec::new(),
             watchdog: Arc::new(watchdog),
             stall: StallWatch::new(progress_writer),
             end: None,
@@ -119,24 +116,25 @@ impl VirtualTime {
         Ok(theirs)
     }
 
-    /// A place for each kernel among so many processors. Kernels that take turns share one: to wake a process on a processor
-    /// that sleeps takes many times as long as a turn.
-    pub(super) fn processors(&self, count: usize) -> Vec<usize> {
+    /// A place for each kernel among these processors. Kernels that take turns share one: to wake a process on a processor
+    /// that sleeps takes many times as long as a turn. Those that are free may be moved to another one while time goes on.
+    pub(super) fn share_out(&self, processors: &[usize], is_free: &[bool]) -> Vec<usize> {
         let world = &mut *self.0.borrow_mut();
-        let count = count.max(1);
-        let processors = match world.scheduler.groups() {
+        let count = processors.len().max(1);
+        let places = match world.scheduler.groups() {
             Some(groups) => spread(groups, count),
             None => (0..world.names.len()).map(|kernel| kernel % count).collect(),
         };
-        world.scheduler.set_processors(&processors);
-        let lane_of = |processor: &usize| world.scheduler.doorbell()?.lane(*processor);
-        let lanes: Vec<Option<Lane>> = processors.iter().map(lane_of).collect();
+        world.scheduler.set_processors(&places);
+        let lane_of = |place: &usize| world.scheduler.doorbell()?.lane(*place);
+        let lanes: Vec<Option<Lane>> = places.iter().map(lane_of).collect();
         world.scheduler.doorbell().iter().for_each(|doorbell| doorbell.count_lanes(count));
-        for (kernel, lane) in world.scheduler.machines().zip(lanes) {
-            lane.into_iter().for_each(|lane| kernel.machine().set_lane(lane));
+        let all: Arc<[usize]> = processors.into();
+        for ((kernel, lane), is_free) in world.scheduler.machines().zip(lanes).zip(is_free) {
+            let choice = if *is_free { Arc::clone(&all) } else { Arc::default() };
+            lane.into_iter().for_each(|lane| kernel.machine().set_lane(lane, Arc::clone(&choice)));
         }
-        world.processors.clone_from(&processors);
-        processors
+        places
     }
 
     /// The kernel at this place has gone: nothing reaches it any more, as from the instant on that all have come to.
@@ -147,19 +145,16 @@ impl VirtualTime {
         Ok(())
     }
 
-    /// Another kernel takes the place of one that has gone.
-    pub(super) fn replace(&self, node: usize, kernel: Kernel) -> io::Result<()> {
+    /// Another kernel takes the place of one that has gone. Returns the processor on which that one ran, if it may be moved.
+    pub(super) fn replace(&self, node: usize, kernel: Kernel) -> io::Result<Option<usize>> {
         let world = &mut *self.0.borrow_mut();
         world.come_to_an_instant().map_err(io::Error::other)?;
         let now = world.scheduler.now();
         world.inboxes[node] = Inbox::new()?;
         let mut before = world.scheduler.replace(node, kernel);
-        let lane = world.processors.get(node).and_then(|processor| world.scheduler.doorbell()?.lane(*processor));
-        if let Some(other) = world.scheduler.machines().nth(node) {
-            other.machine().succeed(before.machine(), now);
-            lane.into_iter().for_each(|lane| other.machine().set_lane(lane));
-        }
-        Ok(())
+        let Some(other) = world.scheduler.machines().nth(node) else { return Ok(None) };
+        other.machine().succeed(before.machine(), now);
+        Ok(other.machine().processor())
     }
 
     /// The kernel at this place runs in a process by now.

@@ -5,6 +5,7 @@ use netloom_fabric::ForwardingRule;
 use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use std::collections::BTreeMap;
+use std::time;
 
 /// What a machine does at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,10 @@ pub(super) struct Script {
     pub(super) delays: u32,
     /// If it is not zero, it is still computing a few times after each grant, which this says.
     pub(super) pace: u64,
+    /// Whether it was granted something and has not reported.
+    is_running: bool,
+    /// How often it went to another processor.
+    pub(super) moves: u32,
 }
 
 impl Script {
@@ -95,6 +100,8 @@ impl Script {
             outcome: Ok(true),
             delays: 0,
             pace: 0,
+            is_running: false,
+            moves: 0,
         };
         plan.iter().for_each(|(at, act)| this.plan(Instant::from_nanos(*at), *act));
         this
@@ -185,6 +192,7 @@ impl Machine for Script {
 
     fn grant(&mut self, until: Instant, frames: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<(), MachineError> {
         self.stopped = None;
+        self.is_running = true;
         let last = self.until.as_nanos().saturating_sub(1);
         self.until = until;
         self.grants.push(until);
@@ -225,11 +233,22 @@ impl Machine for Script {
         self.grant(until, frames, pool)
     }
 
+    /// Those with odd numbers compute longer.
+    fn processor_time(&self) -> Option<time::Duration> {
+        Some(time::Duration::from_millis(self.grants.len() as u64 * (1 + self.seed % 2 * 4)))
+    }
+
+    fn move_to(&mut self, _lane: usize) {
+        assert!(!self.is_running, "only between rounds");
+        self.moves += 1;
+    }
+
     fn report(&mut self, sent: &mut Vec<TimedFrame>, pool: &mut Pool) -> Result<Option<NextWake>, MachineError> {
         if self.delays > 0 {
             self.delays -= 1;
             return Ok(None);
         }
+        self.is_running = false;
         if !self.is_eager {
             self.run(pool);
         }
