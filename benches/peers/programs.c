@@ -5,16 +5,24 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -328,6 +336,62 @@ static int keys(char **words)
 	return good != wanted;
 }
 
+/* calls COUNT: makes system calls that do nothing. */
+static int calls(char **words)
+{
+	int wanted = atoi(words[0]);
+	for (int i = 0; i < wanted; i++)
+		syscall(SYS_getppid);
+	printf("{\"received\": %d}\n", wanted);
+	return 0;
+}
+
+/* What the child of `notified` does: it has its calls of getppid(2) handed to its parent, which shares its descriptors. */
+static void asking(int wanted, int tell)
+{
+	struct sock_filter asked[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof asked / sizeof *asked, asked};
+	checked(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS");
+	int fd = checked(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter), "seccomp");
+	if (write(tell, &fd, sizeof fd) != sizeof fd)
+		fail("write");
+	for (int i = 0; i < wanted; i++)
+		syscall(SYS_getppid);
+	_exit(0);
+}
+
+/* notified COUNT: answers as many calls of a child, both on one processor: the least that a call costs which another process answers. */
+static int notified(char **words)
+{
+	int wanted = atoi(words[0]), done = 0, fd, ends[2];
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(checked(sched_getcpu(), "sched_getcpu"), &one);
+	checked(sched_setaffinity(0, sizeof one, &one), "sched_setaffinity");
+	checked(pipe(ends), "pipe");
+	if (!checked(syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0), "clone"))
+		asking(wanted, ends[1]);
+	if (read(ends[0], &fd, sizeof fd) != sizeof fd)
+		fail("read");
+	/* Kernels before 6.6 do not know it. */
+	ioctl(fd, SECCOMP_IOW(4, uint64_t), 1 /* SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP */);
+	while (done < wanted) {
+		struct seccomp_notif call = {0};
+		checked(ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &call), "SECCOMP_IOCTL_NOTIF_RECV");
+		struct seccomp_notif_resp answer = {.id = call.id, .val = 1};
+		checked(ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &answer), "SECCOMP_IOCTL_NOTIF_SEND");
+		done++;
+	}
+	wait(NULL);
+	printf("{\"received\": %d}\n", done);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int words;
@@ -335,6 +399,7 @@ static const struct {
 } programs[] = {
 	{"sink", 1, sink}, {"bulk", 3, bulk}, {"files", 2, files}, {"fetch", 4, fetch}, {"echo", 1, echo},
 	{"ping", 4, ping}, {"packets", 6, packets}, {"count", 2, count}, {"keys", 4, keys},
+	{"calls", 1, calls}, {"notified", 1, notified},
 };
 
 int main(int count_of_words, char **words)

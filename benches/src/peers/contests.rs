@@ -3,7 +3,7 @@
 use super::installed::{Installed, on_path};
 use super::play::{Entrant, LIMIT};
 use super::scenario::Scenario;
-use super::scenarios::{self, ETCD, LINK, LINK_PACKETS};
+use super::scenarios::{self, CALLS, ETCD, LINK, LINK_PACKETS};
 use super::theory::Theory;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,8 @@ pub(super) enum Kind {
     Link,
     /// Kernels that do nothing.
     Kernels,
+    /// System calls, beside as many that a bare process answers.
+    Calls,
     /// Many runs, two at once.
     Sweep,
 }
@@ -63,7 +65,7 @@ const fn other(name: &'static str, title: &'static str, theory: Theory, kind: Ki
 const TCP_100: Theory = Theory::Flow { mbit: 100.0 };
 const TCP_1000: Theory = Theory::Flow { mbit: 1_000.0 };
 
-pub(super) const CONTESTS: [Contest; 15] = [
+pub(super) const CONTESTS: [Contest; 16] = [
     programs(
         "tcp-100",
         "one TCP flow, 120 MB at 100 Mbit/s",
@@ -100,6 +102,7 @@ pub(super) const CONTESTS: [Contest; 15] = [
     ),
     other("middle", "a TCP flow over 10 ms between transit routers", TCP_100, Kind::Middle),
     other("kernels", "200 kernels, idle for a minute of lab time", Theory::Nothing, Kind::Kernels),
+    other("calls", "a million system calls of a program", Theory::Packets(CALLS), Kind::Calls),
     other("link", "800,000 packets over a link, without programs", Theory::Packets(LINK_PACKETS), Kind::Link),
 ];
 
@@ -140,6 +143,11 @@ impl Contest {
                 Ok(all)
             }
             Kind::Kernels => Ok(vec![field.run(NETLOOM, &field.lab(&scenarios::kernels(), 1)?, &[])?]),
+            Kind::Calls => {
+                let bare = [programs.clone(), "notified".to_owned(), CALLS.to_string()];
+                let lab = field.lab(&scenarios::calls(programs), 1)?;
+                Ok(vec![field.run(NETLOOM, &lab, &[])?, field.entrant(OTHER, vec![bare.into()])])
+            }
             Kind::Sweep => {
                 let scenario = scenarios::etcd(programs);
                 let sweep = field.sweep(&field.lab(&scenario, RUNS)?);

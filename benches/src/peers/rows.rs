@@ -7,6 +7,8 @@ use crate::row::{Goal, Row, number};
 
 /// Of the wall time of the other form of the same.
 const OF_OTHER: f64 = 1.2;
+/// Of what a bare process takes to answer as many system calls: a kernel does something for each.
+const OF_BARE: f64 = 2.0;
 /// Wall time of 200 idle kernels, in seconds, and memory of each, in megabytes.
 const KERNELS_SECONDS: f64 = 15.0;
 const KERNEL_MEGABYTES: f64 = 8.0;
@@ -30,6 +32,7 @@ pub(super) fn of(contest: &Contest, played: &[Played]) -> Result<Vec<Row>, Strin
         Kind::Programs { most, .. } => beside(contest, played, ("Shadow", SHADOW), most)?,
         Kind::Converted { .. } => beside(contest, played, ("the hand-written lab", OTHER), OF_OTHER)?,
         Kind::Middle => beside(contest, played, ("the delay at the hosts", OTHER), OF_OTHER)?,
+        Kind::Calls => beside(contest, played, ("a bare process that answers", OTHER), OF_BARE)?,
         Kind::Link => {
             let rate = |play: &Play| Some(f64::from(LINK_PACKETS) / play.wall / 1e6);
             let what = format!("{name}: packets of a link");

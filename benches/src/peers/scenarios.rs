@@ -55,6 +55,14 @@ fn star(hosts: Vec<Host>, stop: u32) -> Scenario {
     Scenario { hosts, shape: Shape::Switch, keys: NO_ARP, stop, general: "" }
 }
 
+/// A program that makes so many system calls, which do nothing.
+pub(super) const CALLS: u32 = 1_000_000;
+
+pub(super) fn calls(programs: &str) -> Scenario {
+    let ask = Program::new(words(programs, &format!("calls {CALLS}")), 0);
+    wire(1_000, ask, Program::new(words("/bin/true", ""), 0), 100)
+}
+
 /// Twenty-five pairs of hosts, each with a TCP flow of five seconds.
 pub(super) fn pairs(programs: &str) -> Scenario {
     let pair = |place: u32| {
