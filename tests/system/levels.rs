@@ -52,3 +52,32 @@ fn programs_see_a_processor_of_the_level_of_their_node() {
     assert_eq!(lines(&own).last().unwrap(), "cpu.avx2=off 0x982201078bfbff:0x0");
     assert!(!host.contains("host\t\t: Linux machine") && lines(&host).last().unwrap().trim().is_empty(), "{host}");
 }
+
+/// How many system calls the agent and what it starts make before there is a program depends on the machine's C library; here on the
+/// folders in which the program is looked for.
+#[test]
+fn how_a_program_is_found_takes_no_lab_time() {
+    let fixture = Fixture::new(User::Own);
+    let missing: String = (0..40).map(|number| format!("/missing/{number}:")).collect();
+    let rest = "x".repeat(missing.len());
+    let captured = [(missing.as_str(), ""), ("", rest.as_str())].map(|(first, fill)| {
+        // The environment is as long, so that the stack begins at the same address.
+        let lab = format!(
+            "
+name: found
+clock: virtual
+nodes: {{a: {{env: {{PATH: '{first}/usr/bin:/bin', FILL: '{fill}'}}}}, b: {{}}}}
+links: {{l: {{ends: [a, b], delay: 1 ms}}}}
+timeline:
+  - {{on: a, run: [ping, -c, '3', -i, '0.1', b]}}
+  - {{at: 50 ms, on: a, run: [ping, -c, '1', b]}}
+capture: [l]
+"
+        );
+        fixture.write("lab.yaml", &lab);
+        fixture.netloom(&["run", "lab.yaml"]).expect_code(0);
+        fs::read(fixture.latest("found").join("captures/l.pcapng")).unwrap()
+    });
+    let [far, near] = captured;
+    assert!(far.len() > 1_000 && far == near);
+}

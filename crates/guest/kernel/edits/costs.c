@@ -5,6 +5,8 @@
  * owed is paid before a system call, when it is a microsecond or more, and let off when the kernel pauses before: so a
  * program that does little between two waits does it in no time, and round trips are what the links make them. The
  * longer a kernel has been busy without hearing of a frame, the more a call owes: 1/4096 of that time, up to 5 us.
+ * The node's agent owes nothing, and neither does what it starts before that is another program: how many calls they make depends on the
+ * machine's C library, which is no part of the lab.
  * What is paid is whole ticks of the kernel's clock, 256 ns: spans between two looks at it would else be up to a tick off.
  * `netloom.syscall` and `netloom.switch` set other costs, in nanoseconds; that of calls then does not grow, and is paid to
  * the last one.
@@ -60,12 +62,22 @@ void netloom_switched(void)
 	netloom_owed += netloom_switch_cost;
 }
 
+bool netloom_is_agent(void);
+bool netloom_is_agent(void)
+{
+	bool is_new = current->flags & PF_FORKNOEXEC;
+
+	return current->tgid == 1 || (is_new && READ_ONCE(current->real_parent)->tgid == 1);
+}
+
 void netloom_called(void);
 void netloom_called(void)
 {
 	unsigned long long owed = netloom_owed + netloom_call();
 	unsigned long long paid = owed;
 
+	if (netloom_is_agent())
+		return;
 	if (netloom_syscall_cost == ULONG_MAX)
 		paid = owed < 4 * TIMER_MULTIPLIER ? 0 : owed - owed % TIMER_MULTIPLIER;
 	netloom_owed = owed - paid;
@@ -90,6 +102,7 @@ void time_travel_ndelay(unsigned long nsec)
 void handle_syscall(struct uml_pt_regs *r)
 /* netloom: put */
 void __weak netloom_called(void);
+bool __weak netloom_is_agent(void);
 
 void handle_syscall(struct uml_pt_regs *r)
 /* netloom: end */
@@ -100,6 +113,11 @@ void handle_syscall(struct uml_pt_regs *r)
 		netloom_called();
 
 	syscall = UPT_SYSCALL_NR(r);
+/* netloom: end */
+/* netloom: instead of */
+		if (IS_ERR_VALUE(ret) &&
+/* netloom: put */
+		if (IS_ERR_VALUE(ret) && !(netloom_is_agent && netloom_is_agent()) &&
 /* netloom: end */
 
 /* netloom: file arch/um/os-Linux/skas/process.c */

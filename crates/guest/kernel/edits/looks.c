@@ -6,8 +6,8 @@
  * kernel lets that time pass when the program comes back, before it does anything for it. So clocks and costs are those of
  * a system call, but for the cost of the call itself, and a look takes some 20 ns instead of two switches of processes.
  *
- * After eight looks the kernel is asked: time must pass for others, too. So it is where a timer of the kernel would
- * be due within eight looks.
+ * After eight looks the kernel is asked: time must pass for others, too. So it is before a look at which a timer of the kernel would
+ * be due.
  *
  * The page can be written by the program. The most that this can do is to let 41 us pass, which a loop of looks can do, too.
  */
@@ -68,8 +68,9 @@ void netloom_show(struct netloom_clock *clock)
 	local_irq_restore(flags);
 	timens_add_monotonic(&mono);
 	clock->mono = timespec64_to_ns(&mono);
-	if (!next || next->time > time_travel_time + NETLOOM_LOOKS * look)
-		clock->looks = NETLOOM_LOOKS;
+	clock->looks = NETLOOM_LOOKS;
+	if (next && next->time <= time_travel_time + NETLOOM_LOOKS * look)
+		clock->looks = next->time > time_travel_time ? (next->time - time_travel_time - 1) / look : 0;
 }
 
 void netloom_looked(struct netloom_clock *clock);
