@@ -89,8 +89,8 @@ impl Watch {
         let congestion = congestion::of_routes(&config.sysctls, is_made).map(str::to_owned);
         let mut carriers = Carriers::default();
         // A kernel that boots anew begins before its links are joined.
-        for Link { index, counters, .. } in links.iter().filter(|link| !link.has_carrier) {
-            carriers.start_without(&known, *index, counters.tx_dropped + counters.tx_errors);
+        for Link { index, counters, has_carrier, .. } in &links {
+            carriers.start(&known, *index, *has_carrier, counters.tx_dropped + counters.tx_errors);
         }
         Ok(Self {
             events,
@@ -132,9 +132,7 @@ impl Watch {
         for Link { index, counters, running, .. } in &links {
             let by_then = self.unsent.entry(*index).or_default();
             *by_then = Unsent::of(counters).since(*by_then);
-            if !running {
-                self.carriers.start_without(&self.known, *index, counters.tx_dropped + counters.tx_errors);
-            }
+            self.carriers.start(&self.known, *index, *running, counters.tx_dropped + counters.tx_errors);
         }
         Ok(())
     }
