@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Writes and reads an etcd cluster through each of its members, and keeps the history: of one key, or of a set, in which each element is a key.
 
-clients.py register|set SECONDS FILE e1 e2 e3
+clients.py register|set|relay SECONDS FILE e1 e2 e3
+
+With `relay` each client writes through one member and then reads through another: what it has just written has to be there, whichever member it asks.
 """
 
 import base64
@@ -14,7 +16,9 @@ import threading
 import time
 
 # etcd commits its backend every 100 ms: pauses that are never the same do not fall in step with that.
-PATIENCE, PAUSES = 3.0, (0.02, 0.15)
+PATIENCE, PAUSES = 1.5, (0.02, 0.15)
+# Of `relay`.
+CLIENTS = 5
 
 
 def coded(text: str) -> str:
@@ -81,13 +85,32 @@ def work(f: str, member: str, until: float, history: History, values: "itertools
         time.sleep(random.uniform(*PAUSES))
 
 
+def relay(client: int, members: list[str], until: float, history: History, values: "itertools.count[int]") -> None:
+    """One client: writes through a member, reads through another, and so on. None waits long for a member that is silent."""
+    connections = {member: http.client.HTTPConnection(member, 2379, timeout=PATIENCE) for member in members}
+    for number in itertools.count():
+        for f, member in zip(("write", "read"), random.sample(members, 2), strict=True):
+            if time.monotonic() >= until:
+                return
+            process, value = f"{client}-{member}-{number}-{f}", next(values) if f == "write" else None
+            try:
+                history.add(process, "invoke", f=f, value=value)
+                history.add(process, "ok", f=f, value=call(connections[member], f, value))
+            except (OSError, http.client.HTTPException) as error:
+                history.add(process, "info", f=f, value=value, error=repr(error))
+                connections[member].close()
+            time.sleep(random.uniform(*PAUSES))
+
+
 def main(model: str, seconds: str, path: str, members: list[str]) -> None:
     history, values, until = History(path), itertools.count(1), time.monotonic() + float(seconds)
     threads = [
         threading.Thread(target=work, args=(f, member, until, history, values))
-        for f in (("write", "read") if model == "register" else ("add", "read all"))
+        for f in {"register": ("write", "read"), "set": ("add", "read all")}.get(model, ())
         for member in members
     ]
+    if model == "relay":
+        threads = [threading.Thread(target=relay, args=(client, members, until, history, values)) for client in range(CLIENTS)]
     for thread in threads:
         thread.start()
     for thread in threads:
