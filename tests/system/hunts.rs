@@ -271,6 +271,30 @@ fn a_crash_leaves_zeros_in_a_file_of_redis_that_is_flushed_each_second() {
     fixture.assert_nothing_is_left("redis-h00");
 }
 
+/// The minimal lab of a known finding in the version that Debian 12 has (https://github.com/etcd-io/etcd/issues/20418): a linearizable read returns what was
+/// overwritten before it began. Without the pause it does not.
+#[test]
+fn a_pause_of_a_member_makes_a_linearizable_read_of_etcd_stale() {
+    const ETCD: &str = "/usr/bin/etcd";
+    let version = std::process::Command::new(ETCD).arg("--version").output();
+    if !version.is_ok_and(|told| String::from_utf8_lossy(&told.stdout).contains("etcd Version: 3.4.23")) {
+        return not_run("the minimal lab of etcd 3.4.23, which is not installed");
+    }
+    let fixture = Fixture::with_kernel(User::Own);
+    fs::create_dir(fixture.work().join("etcd")).unwrap();
+    fixture.write("etcd/clients.py", include_str!("../../examples/hunt/etcd/clients.py"));
+    let lab = minimal(
+        include_str!("../../examples/hunt/etcd.yaml"),
+        &["{at: 8.22 s, pause: e1, for: 1.7 s}"],
+        &[("ETCD", ETCD)],
+    );
+    let without: String = lab.lines().filter(|line| !line.contains("pause: e1")).map(|line| format!("{line}\n")).collect();
+    for (name, lab, message) in [("held", lab, Some("not linearizable")), ("not-held", without, None)] {
+        play_minimal(&fixture, name, &format!("seed: 18\n{lab}"), message);
+    }
+    fixture.assert_nothing_is_left("etcd-h00");
+}
+
 #[test]
 fn a_workload_plays_executables_by_their_names() {
     let fixture = Fixture::new(User::Own);
