@@ -288,9 +288,10 @@ fn a_pause_of_a_member_makes_a_linearizable_read_of_etcd_stale() {
         &["{at: 8.22 s, pause: e1, for: 1.7 s}"],
         &[("ETCD", ETCD)],
     );
-    let without: String = lab.lines().filter(|line| !line.contains("pause: e1")).map(|line| format!("{line}\n")).collect();
-    for (name, lab, message) in [("held", lab, Some("not linearizable")), ("not-held", without, None)] {
-        play_minimal(&fixture, name, &format!("seed: 18\n{lab}"), message);
+    let without: String =
+        lab.lines().filter(|line| !line.contains("pause: e1")).map(|line| format!("{line}\n")).collect();
+    for (name, own, message) in [("held", lab, Some("not linearizable")), ("not-held", without, None)] {
+        play_minimal(&fixture, name, &format!("seed: 18\n{own}"), message);
     }
     fixture.assert_nothing_is_left("etcd-h00");
 }
