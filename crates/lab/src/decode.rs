@@ -39,6 +39,7 @@ mod ramp;
 mod repeats;
 pub(crate) mod rules;
 pub(crate) mod signals;
+mod sites;
 pub(crate) mod snooping;
 pub(crate) mod surroundings;
 pub(crate) mod switch;

@@ -30,7 +30,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 pub(crate) use hunt::{Among, FaultSpec, NodesSpec, TestSpec};
-pub(crate) use medium::{CellSpec, MediumSpec, StationSpec, TerminalSpec, WifiSpec};
+pub(crate) use medium::{CellSpec, MediumSpec, SiteSpec, StationSpec, TerminalSpec, WifiSpec};
 pub(crate) use motion::{PathSpec, PlaceSpec, TrackFile};
 pub(crate) use repeats::{AgainSpec, SpanSpec, When, WrittenSpec};
 pub(crate) use timeline::{

@@ -65,8 +65,10 @@ impl AirMedium {
 pub struct AirTerminal {
     /// How well it and the base station hear each other.
     pub signal: CellSignal,
-    /// Its handovers, if it has any.
+    /// Its handovers at given times, if it has any.
     pub handovers: Option<HandoverGaps>,
+    /// The site at which it stays; none: the strongest one, with handovers.
+    pub site: Option<usize>,
 }
 
 /// A station of a radio medium.

@@ -15,11 +15,14 @@
 //! - **Uplink**: a terminal whose queue was empty asks for a grant at its next opportunity for scheduling requests, and sends a grant's delay later. What comes while
 //!   something waits is told along with it.
 //! - **DRX** (TS 36.321, 5.7): a terminal without data for a while listens only in a part of each cycle; what is for it waits until then.
-//! - **Handovers** are gaps without any data; nothing is lost in them (X2 forwards it).
+//! - **Sites**: a base station may send from several, on one carrier or on several. Each schedules by itself; those on one carrier interfere with what they send.
+//! - **Handovers** between sites follow from measured powers (event A3 of TS 36.331 and TS 38.331, 5.5.4.4), or come at given times. They are gaps without any data, in which the old site
+//!   hands on what waits (X2, TS 36.300, 10.1.2), or loses it. What was on its way is sent again in acknowledged mode, and lost otherwise (TS 36.323, 5.2.1).
 //!
 //! Differs from the standards: a terminal has one bearer, and HARQ has as many processes as it needs. A CQI holds for all blocks alike. Control channels and
 //! acknowledgements are never lost and take no more than the resource elements that are counted as theirs. A block that RLC sends again keeps its bytes. Packets to
-//! everybody are sent once, with CQI 1, and reach all.
+//! everybody are sent once, with CQI 1, by the first site, and reach all. A terminal hears the command to go to another site however weak its own one is: there are no radio link
+//! failures, and no random access.
 //!
 //! Invariants:
 //! - What is enqueued at the instant at which a slot begins takes part in it, in whichever order the medium is told: a slot is decided when its beginning has passed.
@@ -28,11 +31,15 @@
 
 mod bearer;
 mod config;
+mod load;
 mod medium;
 mod quality;
+mod serving;
+mod site;
 mod slot;
 mod table;
 
 pub use config::{CellConfig, CellSignal, CellStation, Drx, HandoverGaps, RadioLinkControl, Scheduler, SlotUse};
 pub use medium::CellMedium;
+pub use site::{CellSite, HandoverRule};
 pub use table::{CqiTable, transport_block};

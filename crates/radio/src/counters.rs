@@ -28,6 +28,8 @@ pub struct StationCounters {
     pub airtime: Duration,
     /// The sum over all attempts of the rate of their data, in bits per second.
     pub rates: u128,
+    /// How often a terminal of a cell that had data went to another site.
+    pub handovers: u64,
 }
 
 impl StationCounters {
@@ -46,6 +48,7 @@ impl StationCounters {
             failed_mpdus: self.failed_mpdus + other.failed_mpdus,
             airtime: self.airtime + other.airtime,
             rates: self.rates + other.rates,
+            handovers: self.handovers + other.handovers,
         }
     }
 

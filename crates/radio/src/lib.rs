@@ -107,8 +107,8 @@ pub use antenna::{AntennaPattern, Beam};
 pub use attempt::Attempt;
 pub use category::AccessCategory;
 pub use cell::{
-    CellConfig, CellMedium, CellSignal, CellStation, CqiTable, Drx, HandoverGaps, RadioLinkControl, Scheduler, SlotUse,
-    transport_block,
+    CellConfig, CellMedium, CellSignal, CellSite, CellStation, CqiTable, Drx, HandoverGaps, HandoverRule,
+    RadioLinkControl, Scheduler, SlotUse, transport_block,
 };
 pub use config::{Access, Aggregation, Discipline, MediumConfig, Recovery, RetryLimits};
 pub use contention::Contention;

@@ -18,6 +18,11 @@ impl Power {
         Self(libm::round(Decibels(dbm.0.min(LARGEST) - UNIT).ratio()) as u128)
     }
 
+    /// Such a part of it.
+    pub(crate) fn part(self, numerator: u64, denominator: u64) -> Self {
+        Self(self.0 * u128::from(numerator) / u128::from(denominator.max(1)))
+    }
+
     /// The ratio to another power, which is at least one unit.
     pub(crate) fn over(self, other: Self) -> Decibels {
         Decibels::of_ratio(self.0 as f64 / other.0.max(1) as f64)

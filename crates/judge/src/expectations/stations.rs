@@ -52,6 +52,7 @@ fn of_counters(
         PipeMetric::Attempts => grown(|own| own.attempts),
         PipeMetric::Collisions => grown(|own| own.collisions),
         PipeMetric::Retries => grown(|own| own.failed_mpdus),
+        PipeMetric::Handovers => grown(|own| own.handovers),
         PipeMetric::AirDrops => grown(|own| own.lost),
         PipeMetric::Packets => grown(|own| own.delivered),
         PipeMetric::Bytes => grown(|own| own.delivered_bytes),

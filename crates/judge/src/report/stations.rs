@@ -31,6 +31,9 @@ pub struct StationRow {
     pub dropped_queue_packets: u64,
     /// Packets that were lost on the air: after the last retry, or to everybody in a collision.
     pub dropped_air_packets: u64,
+    /// How often a terminal of a cell that had data went to another one.
+    #[serde(default)]
+    pub handovers: u64,
 }
 
 impl StationRow {
@@ -64,6 +67,7 @@ impl StationRow {
             delivered_bytes: counted.delivered_bytes,
             dropped_queue_packets: counted.dropped - counted.lost,
             dropped_air_packets: counted.lost,
+            handovers: counted.handovers,
         }
     }
 }

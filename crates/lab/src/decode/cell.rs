@@ -2,6 +2,7 @@
 
 use super::measures::{Db, Dbm, Place, measure};
 use super::signals::{Fading, Loss, Shadows, shadowing};
+use super::sites::{self, RuleKeys, SITES};
 use super::surroundings::{Aerial, Barriers};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
@@ -20,7 +21,7 @@ use netloom_radio::{
 use netloom_units::{Duration, Probability};
 
 /// The power of a base station that states none, and of a terminal: those of TR 36.942, table 4.8, and TS 36.101, class 3.
-const BASE_POWER: Decibels = Decibels(43.0);
+pub(crate) const BASE_POWER: Decibels = Decibels(43.0);
 pub(crate) const TERMINAL_POWER: Decibels = Decibels(23.0);
 /// The CQI of terminals of which nothing is said.
 const USUAL: u8 = 15;
@@ -97,6 +98,10 @@ sections! {
         limit: Whole<u32, 1, 1_000_000>, "3000";
         /// Powers between positions, from which indicators follow. Default: none, and terminals have those that are written, or 15.
         signals: CellSignals, "{frequency: 1800 MHz, loss: town}";
+        /// The cells of the base station, with signals: from where it sends. Default: from where it is.
+        cells = SITES, "{north: {position: [0 m, 0 m, 25 m]}}";
+        /// When terminals go from one of the cells to another. Default: event A3 with 3 dB, 1 dB and 160 ms.
+        handover: RuleKeys, "{offset: 2 dB, time_to_trigger: 320 ms}";
         /// Single terminals: how well they are heard, and when they change cells.
         terminals = TERMINALS, "{phone: {cqi: 9}}";
     }
@@ -139,6 +144,8 @@ sections! {
         sinr: Ratio, "12 dB";
         /// A file with such ratios over time, which repeats: per line a time in milliseconds and decibels.
         trace = Kind::Text("."), "traces/walk.sinr";
+        /// The cell at which it stays. Default: the strongest one, with handovers; without signals the first one.
+        cell: NodeName, "north";
         /// Changes to other cells at regular times, with a gap in which nothing is sent. Default: none.
         handovers: HandoverKeys, "{every: 20 s, gap: 50 ms}";
         /// Where it is, with signals. Default: that of the node.
@@ -196,6 +203,11 @@ pub(super) fn cell(fields: &Fields<'_>, errors: &mut Errors) -> Option<CellSpec>
     let table = keys.modulation.unwrap_or_default();
     let has_signals = keys.signals.is_some();
     let terminals = fields.get("terminals").map_or_else(Vec::new, |own| terminals(own, (table, has_signals), errors));
+    let cells = fields.get("cells").map_or_else(Vec::new, |own| sites::sites(own, errors));
+    if !has_signals {
+        let why = "it belongs to signals: write `signals: {frequency: 1800 MHz}`, or leave it out";
+        fields.refuse([("cells", why), ("handover", why)], errors);
+    }
     let config = config(&keys);
     fields.checked(config.check().map_err(renamed), errors)?;
     let signals = keys.signals.map(|own| {
@@ -211,7 +223,7 @@ pub(super) fn cell(fields: &Fields<'_>, errors: &mut Errors) -> Option<CellSpec>
         (radio, own.power.unwrap_or(BASE_POWER))
     });
     let usual = if has_signals { CellSignal::Positions } else { CellSignal::Fixed(USUAL, USUAL) };
-    Some(CellSpec { config, base: keys.base, usual, terminals, signals })
+    Some(CellSpec { config, base: keys.base, usual, terminals, cells, signals })
 }
 
 fn config(keys: &Cell) -> CellConfig {
@@ -244,6 +256,8 @@ fn config(keys: &Cell) -> CellConfig {
         drx,
         report: keys.report.unwrap_or(usual.report),
         queue: keys.limit.unwrap_or(usual.queue),
+        handover: sites::rule(keys.handover.as_ref()),
+        sites: usual.sites,
     }
 }
 
@@ -271,7 +285,7 @@ fn terminals(
         let gap = Duration::from_millis(50);
         let handovers = keys.handovers.map(|own| HandoverGaps { every: own.every, gap: own.gap.unwrap_or(gap) });
         let (antenna, position, power) = (keys.antenna.unwrap_or_default(), keys.position, keys.power);
-        Some((entry.named(), TerminalSpec { signal, handovers, position, power, antenna }))
+        Some((entry.named(), TerminalSpec { signal, handovers, cell: keys.cell, position, power, antenna }))
     };
     entries.iter().filter_map(read).collect()
 }

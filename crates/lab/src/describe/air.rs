@@ -3,7 +3,7 @@
 use crate::decode::wifi::control_word;
 use crate::words::Words;
 use netloom_link::{AirAntenna, AirConfig, AirMedium, AirStation};
-use netloom_radio::{CellConfig, CellSignal, Mode, Position, RateControl};
+use netloom_radio::{CellConfig, CellSignal, CellSite, Mode, Position, RateControl};
 use netloom_units::Duration;
 use serde_json::{Value, json};
 
@@ -93,6 +93,7 @@ fn cell_json(air: &AirConfig, cell: &CellConfig) -> Value {
             }),
             "handovers_every_ns": handovers.map(|own| own.every.as_nanos()),
             "handover_gap_ns": handovers.map(|own| own.gap.as_nanos()),
+            "cell": terminal.and_then(|own| own.site).map(|site| cell.sites[site].name.as_str()),
         });
         if air.radio.is_some() {
             stand(&mut value, &station.antenna);
@@ -106,7 +107,21 @@ fn cell_json(air: &AirConfig, cell: &CellConfig) -> Value {
         "blocks": cell.blocks,
         "layers": cell.layers,
         "scheduler": cell.scheduler.word(),
+        "cells": cell.sites.iter().map(site_json).collect::<Vec<_>>(),
         "stations": air.stations.iter().map(terminal).collect::<Vec<_>>(),
+    })
+}
+
+fn site_json(CellSite { name, position, power, pattern, carrier }: &CellSite) -> Value {
+    let Position { x, y, z } = position;
+    let beam = pattern.beam.map(|beam| beam.azimuth);
+    json!({
+        "name": name,
+        "position_m": [x.0, y.0, z.0],
+        "power_dbm": power.0,
+        "gain_db": pattern.gain.0,
+        "azimuth_degrees": beam,
+        "carrier": carrier,
     })
 }
 

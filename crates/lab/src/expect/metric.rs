@@ -91,6 +91,8 @@ words! {
         AirDrops = "air_drops",
         /// The mean over attempts to send on a radio medium of the rate of their data.
         AirRate = "air_rate",
+        /// How often terminals of a cell that had data went to another one.
+        Handovers = "handovers",
         /// The share of time in which several stations sent at once on a radio medium where all hear one another.
         CollisionAirtime = "collision_airtime",
     }
@@ -107,6 +109,7 @@ impl PipeMetric {
                 | Self::Attempts
                 | Self::AirDrops
                 | Self::AirRate
+                | Self::Handovers
                 | Self::CollisionAirtime
         )
     }
@@ -127,7 +130,7 @@ impl PipeMetric {
                 Dimension::Packets
             }
             Self::Bytes => Dimension::Bytes,
-            Self::Attempts | Self::Collisions | Self::Retries => Dimension::Number,
+            Self::Attempts | Self::Collisions | Self::Handovers | Self::Retries => Dimension::Number,
         }
     }
 

@@ -30,7 +30,10 @@ impl MediumSpec {
         match self {
             Self::Shared => Vec::new(),
             Self::Wifi(wifi) => wifi.stations.iter().filter_map(|(_, own)| own.position).collect(),
-            Self::Cell(cell) => cell.terminals.iter().filter_map(|(_, own)| own.position).collect(),
+            Self::Cell(cell) => {
+                let of_cells = cell.cells.iter().map(|(_, own)| own.position);
+                cell.terminals.iter().filter_map(|(_, own)| own.position).chain(of_cells).collect()
+            }
         }
     }
 }
@@ -43,8 +46,19 @@ pub(crate) struct CellSpec {
     /// The signal of those terminals of which nothing else is said.
     pub(crate) usual: CellSignal,
     pub(crate) terminals: Vec<(Spanned<String>, TerminalSpec)>,
+    /// The cells of the base station; none: one, where it is.
+    pub(crate) cells: Vec<(Spanned<String>, SiteSpec)>,
     /// The signals, and the power of the base station.
     pub(crate) signals: Option<(RadioConfig, Decibels)>,
+}
+
+/// A cell of several that a base station has.
+#[derive(Clone, Debug)]
+pub(crate) struct SiteSpec {
+    pub(crate) position: PlaceSpec,
+    pub(crate) power: Option<Decibels>,
+    pub(crate) antenna: AntennaPattern,
+    pub(crate) carrier: u32,
 }
 
 /// A terminal of which something is said.
@@ -52,6 +66,8 @@ pub(crate) struct CellSpec {
 pub(crate) struct TerminalSpec {
     pub(crate) signal: Option<CellSignal>,
     pub(crate) handovers: Option<HandoverGaps>,
+    /// The cell at which it stays.
+    pub(crate) cell: Option<Spanned<String>>,
     pub(crate) position: Option<PlaceSpec>,
     pub(crate) power: Option<Decibels>,
     pub(crate) antenna: AntennaPattern,

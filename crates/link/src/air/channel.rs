@@ -30,6 +30,7 @@ impl<P> Channel<P> {
             name: own.name.clone(),
             signal: own.terminal.as_ref().map_or(CellSignal::Fixed(1, 1), |own| own.signal.clone()),
             handovers: own.terminal.as_ref().and_then(|own| own.handovers),
+            site: own.terminal.as_ref().and_then(|own| own.site),
             path: own.antenna.path.clone(),
             power: own.antenna.power,
             pattern: own.antenna.pattern,

@@ -196,6 +196,45 @@ impl<P> Bearer<P> {
         self.repeats.insert(place, repeat);
     }
 
+    /// Whether something waits or may still arrive.
+    pub(super) fn has_data(&self) -> bool {
+        !self.queue.is_empty() || !self.repeats.is_empty() || self.has_gap()
+    }
+
+    /// Goes to another site. In acknowledged mode all is sent again from the first packet on of which it is not known that it arrived; otherwise what was on its
+    /// way is lost, a packet of which a part was sent included (TS 36.323, 5.2.1).
+    pub(super) fn move_on(&mut self, is_acknowledged: bool, mut sink: impl FnMut(Frame<P>, Option<Cause>)) {
+        self.repeats.clear();
+        (self.gives_up, self.blind_until, self.share) = (None, Instant::ZERO, Share::default());
+        if is_acknowledged {
+            self.first += self.window.len() as u64;
+            if let Some(head) = self.queue.front_mut() {
+                self.left += head.sent;
+                head.sent = 0;
+            }
+            for (frame, _) in self.window.drain(..).flat_map(|block| block.frames).rev() {
+                self.left += frame.size.get().max(1);
+                self.queue.push_front(Waiting { frame, sent: 0, since: 0 });
+            }
+            return;
+        }
+        while !self.window.is_empty() {
+            self.deliver(true, &mut sink);
+            self.skip(&mut sink);
+        }
+        let begun = self.queue.front().is_some_and(|head| head.sent > 0);
+        if let Some(head) = if begun { self.queue.pop_front() } else { None } {
+            self.left -= head.frame.size.get().max(1) - head.sent;
+            sink(head.frame, Some(Cause::Retries));
+        }
+    }
+
+    /// Loses what waits.
+    pub(super) fn drop_waiting(&mut self, mut sink: impl FnMut(Frame<P>)) {
+        self.queue.drain(..).for_each(|waiting| sink(waiting.frame));
+        self.left = 0;
+    }
+
     /// Ends everything, and shows what was there.
     pub(super) fn clear(&mut self, mut sink: impl FnMut(Frame<P>)) {
         self.first += self.window.len() as u64;

@@ -1,6 +1,7 @@
 //! The parts of a cell that can be described.
 
 use super::bearer::HEADER;
+use super::site::{CellSite, HandoverRule};
 use super::table::{CqiTable, transport_block};
 use crate::antenna::AntennaPattern;
 use crate::decibels::Decibels;
@@ -108,6 +109,10 @@ pub struct CellConfig {
     pub report: Duration,
     /// How many packets wait for a terminal, or at it, at most; default 1,000.
     pub queue: u32,
+    /// The sites from which the base station sends, if signals follow from positions; none (the default): one, where the base station is.
+    pub sites: Vec<CellSite>,
+    /// When terminals change between sites.
+    pub handover: HandoverRule,
 }
 
 impl Default for CellConfig {
@@ -136,6 +141,8 @@ impl Default for CellConfig {
             drx: None,
             report: Duration::from_millis(5),
             queue: 1_000,
+            sites: Vec::new(),
+            handover: HandoverRule::default(),
         }
     }
 }
@@ -173,6 +180,7 @@ impl CellConfig {
                 "a repeat comes behind the slot and its processing: write a longer time",
             ));
         }
+        self.handover.check(self.slot)?;
         let has = |wanted| self.pattern.contains(&wanted);
         let is_one_way = !has(SlotUse::Downlink) || !has(SlotUse::Uplink);
         if !self.pattern.is_empty() && is_one_way {
@@ -207,6 +215,8 @@ pub struct CellStation {
     pub signal: CellSignal,
     /// Handovers; none: the terminal stays.
     pub handovers: Option<HandoverGaps>,
+    /// The site at which it stays; none: the strongest one, with handovers.
+    pub site: Option<usize>,
     /// Where it is, for signals by positions.
     pub path: Path,
     /// The power in dBm with which it sends, without the gain of its antenna.

@@ -78,6 +78,7 @@ impl<P> CellMedium<P> {
             Destination::Station(to) => to.0 as usize,
             Destination::Everybody => self.base,
         };
+        self.follow(place % self.counters.len());
         if self.bearers[place].waiting() >= self.config.queue as usize {
             return self.hand_out(at, station, frame, Some(Cause::Full));
         }
@@ -93,8 +94,21 @@ impl<P> CellMedium<P> {
         self.next = self.next.into_iter().chain(self.next_of(place)).min();
     }
 
+    /// A terminal has data now, and is where its measurements say; those of this very instant come with the slot.
+    fn follow(&mut self, station: usize) {
+        if !self.has_data(station) {
+            self.counters[station].handovers += self.qualities.catch_up(station, self.now);
+        }
+        self.qualities.connect(station, self.now);
+    }
+
+    /// Whether something waits for a terminal or at it, or is on its way.
+    pub(super) fn has_data(&self, station: usize) -> bool {
+        self.bearers[station].has_data() || self.bearers[self.counters.len() + station].has_data()
+    }
+
     /// From when on the base station knows of what comes to an empty queue of a terminal.
-    fn requested(&self, station: usize, at: Instant) -> Instant {
+    pub(super) fn requested(&self, station: usize, at: Instant) -> Instant {
         let period = self.config.request.as_nanos();
         let reachable = self.qualities.reachable(station, at);
         if period == 0 {
@@ -242,9 +256,13 @@ impl<P> CellMedium<P> {
             _ if is_uplink => Instant::MAX,
             _ => self.listening(station, self.start(self.open)),
         });
-        let at = repeat.into_iter().chain(fresh).min()?.max(bearer.blind_until).max(self.start(self.open));
-        let slot = self.slot_from(self.qualities.reachable(station, at), is_uplink);
-        Some(slot)
+        let sends = repeat.into_iter().chain(fresh).min().map(|at| {
+            let at = at.max(bearer.blind_until).max(self.start(self.open));
+            self.slot_from(self.qualities.reachable(station, at), is_uplink)
+        });
+        let measures = self.qualities.next_measurement(station).filter(|_| bearer.has_data());
+        let measures = measures.map(|at| at.as_nanos().div_ceil(self.config.slot.as_nanos()).max(self.open));
+        sends.into_iter().chain(measures).min()
     }
 
     /// When a terminal listens next, from this instant on.

@@ -3,8 +3,10 @@
 use super::bearer::{HEADER, Repeat};
 use super::config::Scheduler;
 use super::medium::{CellMedium, insert};
+use super::serving::Change;
 use super::table::transport_block;
-use crate::frame::Outcome;
+use crate::frame::{Cause, Outcome};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use netloom_units::{Instant, Probability, Rate};
@@ -29,11 +31,14 @@ impl<P> CellMedium<P> {
         let decoded = at + self.config.slot + self.config.processing;
         // What is given up before this slot is decoded does not learn from it.
         self.give_up_before(decoded);
+        self.measure(at);
         let mut is_used = false;
         for is_uplink in [false, true] {
             if self.has_blocks(slot, is_uplink) {
-                let left = self.send_repeats(at, is_uplink);
-                is_used |= self.send_fresh(slot, is_uplink, left) < self.config.blocks;
+                let mut left = vec![self.config.blocks; self.config.sites.len().max(1)];
+                self.send_repeats(at, is_uplink, &mut left);
+                self.send_fresh(slot, is_uplink, &mut left);
+                is_used |= left.into_iter().any(|left| left < self.config.blocks);
             }
         }
         if is_used {
@@ -65,6 +70,43 @@ impl<P> CellMedium<P> {
         if is_uplink { stations..2 * stations } else { 0..stations }
     }
 
+    /// The site of a bearer; that of what is for everybody is the first one.
+    fn site(&self, place: usize) -> usize {
+        self.qualities.site(place % self.counters.len())
+    }
+
+    /// Takes the measurements that are due at the beginning of a slot of terminals that have data.
+    fn measure(&mut self, at: Instant) {
+        for station in 0..self.counters.len() {
+            if self.qualities.next_measurement(station).is_some_and(|next| next <= at) && self.has_data(station) {
+                match self.qualities.measure(station, true) {
+                    Change::Stays => {}
+                    Change::Chooses | Change::IsHandedOver => self.hand_over(station, at),
+                }
+            }
+        }
+    }
+
+    /// A terminal with data goes to another site.
+    fn hand_over(&mut self, station: usize, at: Instant) {
+        let stations = self.counters.len();
+        self.counters[station].handovers += 1;
+        let decoded = at + self.config.slot + self.config.processing;
+        let (is_acknowledged, forwards) = (self.is_acknowledged(), self.config.handover.forwards);
+        for place in [station, stations + station] {
+            let from = self.sender(place);
+            let Self { bearers, outcomes, .. } = self;
+            let mut sink = |frame, dropped| insert(outcomes, Outcome { at: decoded, from, frame, dropped });
+            bearers[place].move_on(is_acknowledged, &mut sink);
+            if place == station && !forwards {
+                bearers[place].drop_waiting(|frame| sink(frame, Some(Cause::Retries)));
+            }
+        }
+        // The new site learns at the end what waits at the terminal.
+        let known = (self.bearers[stations + station].waiting() > 0).then(|| self.requested(station, at));
+        self.bearers[stations + station].known_from = known;
+    }
+
     /// The CQI of a bearer and the most blocks with which it holds, if it can be reached at all; otherwise it looks again with the next report.
     fn cqi(&mut self, place: usize, at: Instant) -> Option<(u8, u32)> {
         let stations = self.counters.len();
@@ -80,32 +122,31 @@ impl<P> CellMedium<P> {
         (cqi > 0).then_some((cqi, most))
     }
 
-    /// Sends again what is due, in the order in which it is, and returns how many blocks are left.
-    fn send_repeats(&mut self, at: Instant, is_uplink: bool) -> u32 {
-        let mut left = self.config.blocks;
+    /// Sends again what is due, in the order in which it is, and takes it off from the blocks that are left at each site.
+    fn send_repeats(&mut self, at: Instant, is_uplink: bool, left: &mut [u32]) {
         let due =
             |this: &Self, place: usize| this.bearers[place].repeats.front().map(|own| own.due).filter(|due| *due <= at);
         let mut all: Vec<_> = self.places(is_uplink).filter_map(|place| Some((due(self, place)?, place))).collect();
         all.sort_unstable();
         for (_, place) in all {
             let Some((cqi, most)) = self.cqi(place, at) else { continue };
+            let left = &mut left[self.site(place)];
             while due(self, place).is_some()
                 && let Some(repeat) = self.bearers[place].repeats.front().copied()
             {
                 let blocks = self.blocks(cqi, repeat.bytes).min(most);
-                if blocks > left {
+                if blocks > *left {
                     break;
                 }
-                left -= blocks;
+                *left -= blocks;
                 self.bearers[place].repeats.pop_front();
                 self.send(place, at, repeat, (cqi, blocks));
             }
         }
-        left
     }
 
-    /// Sends what is new, and returns how many blocks are left.
-    fn send_fresh(&mut self, slot: u64, is_uplink: bool, mut left: u32) -> u32 {
+    /// Sends what is new on the blocks that are left at each site.
+    fn send_fresh(&mut self, slot: u64, is_uplink: bool, left: &mut [u32]) {
         let at = self.start(slot);
         let mut candidates: Vec<Candidate> = Vec::new();
         for place in self.places(is_uplink) {
@@ -114,11 +155,12 @@ impl<P> CellMedium<P> {
         let scheduler = self.config.scheduler;
         candidates.sort_by(|one, other| order(scheduler, one, other));
         for Candidate { place, cqi, most, .. } in candidates {
-            let blocks = self.blocks(cqi, self.bearers[place].needed()).min(left).min(most);
+            let left = &mut left[self.site(place)];
+            let blocks = self.blocks(cqi, self.bearers[place].needed()).min(*left).min(most);
             if blocks == 0 || self.bits(cqi, blocks) / 8 <= HEADER {
                 continue;
             }
-            left -= blocks;
+            *left -= blocks;
             let bits = self.bits(cqi, blocks);
             let (block, bytes) = self.bearers[place].fill(bits / 8);
             self.bearers[place].share.get(slot, bits, self.config.window);
@@ -127,7 +169,6 @@ impl<P> CellMedium<P> {
             }
             self.send(place, at, Repeat { due: at, block, attempt: 1, round: 1, bytes }, (cqi, blocks));
         }
-        left
     }
 
     fn candidate(&mut self, place: usize, slot: u64, at: Instant) -> Option<Candidate> {
@@ -153,6 +194,8 @@ impl<P> CellMedium<P> {
         let decoded = at + self.config.slot + self.config.processing;
         let is_good = self.is_decoded(place, sent.attempt);
         let from = self.sender(place);
+        self.qualities.used((place % stations, place >= stations), at, blocks);
+        self.qualities.connect(place % stations, at);
         self.count(from.0 as usize, self.bits(cqi, blocks), blocks, is_good);
         if place != self.base {
             self.listen(place % stations, at + self.config.slot);
@@ -186,12 +229,14 @@ impl<P> CellMedium<P> {
     }
 
     fn count(&mut self, station: usize, bits: u64, blocks: u32, is_good: bool) {
+        // All sites together are the base station.
+        let sites = if station == self.base { self.config.sites.len().max(1) as u64 } else { 1 };
         let slot = self.config.slot.as_nanos();
         let counters = &mut self.counters[station];
         let rate = Rate::from_bits_per_second(bits * 1_000_000_000 / slot).map_or(0, Rate::as_bits_per_second);
         counters.attempt(1, rate);
         counters.failed_mpdus += u64::from(!is_good);
-        let share = slot * u64::from(blocks) / u64::from(self.config.blocks);
+        let share = slot * u64::from(blocks) / u64::from(self.config.blocks) / sites;
         counters.airtime = counters.airtime + netloom_units::Duration::from_nanos(share);
         self.totals.attempts += 1;
         self.totals.failed_mpdus += u64::from(!is_good);

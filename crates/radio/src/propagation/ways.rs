@@ -63,14 +63,20 @@ struct Station {
 }
 
 impl Surroundings {
-    pub(crate) fn ways<'a>(&self, antennas: &[Antenna<'a>], seed: Seed) -> Ways {
+    /// The ways between all of these.
+    pub(crate) fn ways(&self, antennas: &[Antenna<'_>], seed: Seed) -> Ways {
+        self.ways_of(antennas.len(), antennas, seed)
+    }
+
+    /// The ways between the first of these and all others; nobody asks about those between two others.
+    pub(crate) fn ways_of<'a>(&self, first: usize, antennas: &[Antenna<'a>], seed: Seed) -> Ways {
         let stations = antennas.len();
         let mut levels = vec![f64::NEG_INFINITY; stations * stations];
         let mut fadings = Vec::new();
         if self.fading.is_some() {
             fadings.resize(stations * stations, None);
         }
-        for low in 0..stations {
+        for low in 0..first {
             for high in low + 1..stations {
                 let (one, other) = (&antennas[low], &antennas[high]);
                 if self.fading.is_some() {
@@ -106,6 +112,13 @@ impl Ways {
             moving.losses.fill(None);
             moving.stations.iter_mut().for_each(|own| own.seen = None);
         }
+    }
+
+    /// Returns the power in dBm that arrives at `to` of what `from` sends at an instant, on average over fading.
+    pub(crate) fn level(&mut self, from: usize, to: usize, at: Instant) -> Decibels {
+        let known = self.levels[from * self.stations + to];
+        let moving = self.moving.as_mut().filter(|moving| moving.moves(from, to));
+        Decibels(moving.map_or(known, |moving| moving.level(from, to, at)))
     }
 
     /// Returns the power that arrives at `to` of what `from` sends at an instant.

@@ -11,20 +11,20 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::collections::{BTreeMap, BTreeSet};
 
-const BASE: StationId = StationId(0);
+pub(crate) const BASE: StationId = StationId(0);
 
-fn ms(ms: u64) -> Duration {
+pub(crate) fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-fn at(ms: u64) -> Instant {
+pub(crate) fn at(ms: u64) -> Instant {
     Instant::ZERO + self::ms(ms)
 }
 
-fn station(name: &str, signal: CellSignal) -> CellStation {
+pub(crate) fn station(name: &str, signal: CellSignal) -> CellStation {
     let path = Path::from(Position { x: Metres(0.0), y: Metres(0.0), z: Metres(1.5) });
     let (power, pattern) = (Decibels(23.0), AntennaPattern::default());
-    CellStation { name: name.into(), signal, handovers: None, path, power, pattern }
+    CellStation { name: name.into(), signal, handovers: None, site: None, path, power, pattern }
 }
 
 /// A base station, and terminals with these CQI.
@@ -36,23 +36,23 @@ fn stations(cqi: &[u8]) -> Vec<CellStation> {
 }
 
 /// Without errors.
-fn quiet() -> CellConfig {
+pub(crate) fn quiet() -> CellConfig {
     CellConfig { errors: Probability::ZERO, repeat_errors: Probability::ZERO, ..CellConfig::default() }
 }
 
-const ALWAYS: Probability = Probability::from_parts_per_trillion(1_000_000_000_000).unwrap();
+pub(crate) const ALWAYS: Probability = Probability::from_parts_per_trillion(1_000_000_000_000).unwrap();
 
 fn cell(config: &CellConfig, stations: &[CellStation]) -> CellMedium<u64> {
     CellMedium::new(config, (stations, 0), None, Seed::new(7)).expect("it is right")
 }
 
-fn frame(to: u32, size: u64, payload: u64) -> Frame<u64> {
+pub(crate) fn frame(to: u32, size: u64, payload: u64) -> Frame<u64> {
     let (to, size) = (Destination::Station(StationId(to)), Bytes::new(size));
     Frame { to, size, category: AccessCategory::BestEffort, payload }
 }
 
 /// What is handed out until it is quiet: instant, frame and whether it was dropped.
-fn play(cell: &mut CellMedium<u64>) -> Vec<(Instant, u64, Option<Cause>)> {
+pub(crate) fn play(cell: &mut CellMedium<u64>) -> Vec<(Instant, u64, Option<Cause>)> {
     let mut all = Vec::new();
     while let Some(wake) = cell.next_wake() {
         cell.advance(wake, |one| all.push((one.at, one.frame.payload, one.dropped)));
@@ -346,7 +346,7 @@ fn wrong_descriptions_are_refused() {
     assert_eq!(CellMedium::<u64>::new(&quiet(), (&far, 0), None, Seed::new(7)).expect_err("it is wrong").key, "cqi");
 }
 
-fn configs() -> impl Strategy<Value = CellConfig> {
+pub(crate) fn configs() -> impl Strategy<Value = CellConfig> {
     let errors = (0..1_000_000_000_000_u64).prop_map(|parts| Probability::from_parts_per_trillion(parts).unwrap());
     let modes = prop_oneof![Just(RadioLinkControl::Acknowledged), Just(RadioLinkControl::Unacknowledged)];
     let schedulers = prop_oneof![Just(Scheduler::ProportionalFair), Just(Scheduler::RoundRobin)];
@@ -423,7 +423,7 @@ proptest! {
 }
 
 /// Sends all of it; called at each wake, or each so often.
-fn drive(
+pub(crate) fn drive(
     cell: &mut CellMedium<u64>,
     sends: &[(Instant, StationId, Frame<u64>)],
     step: Option<Duration>,
@@ -436,6 +436,7 @@ fn drive(
         let send = sends.peek().map(|(at, ..)| *at);
         let Some(next) = wake.into_iter().chain(send).min() else { break };
         now = next;
+        assert!(now < Instant::ZERO + Duration::from_secs(3_600), "it never ends");
         if Some(now) == send
             && let Some((at, from, frame)) = sends.next()
         {

@@ -4,6 +4,7 @@ mod aggregation;
 mod bianchi;
 mod categories;
 mod cell;
+mod cells;
 mod common;
 mod conservation;
 mod frames;

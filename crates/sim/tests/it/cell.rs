@@ -72,3 +72,25 @@ fn the_example_plays() {
     let rate = pipe.counters.departed.bytes as f64 * 8.0 / found.duration.as_secs_f64();
     assert!((8e6..25e6).contains(&rate), "{rate}");
 }
+
+/// The example: the bus is handed over twice or more often, home never, and what waits at a handover is handed on.
+#[test]
+fn the_bus_is_handed_over() {
+    let plan = plan(include_str!("../../../../examples/handover.yaml"));
+    let found = run(&plan, 30);
+    let pipe = found.pipes.iter().find(|pipe| pipe.counters.air.attempts > 0).expect("the cell");
+    assert_eq!(pipe.counters.dropped.air.packets, 0);
+    let handovers: Vec<u64> = pipe.stations.iter().map(|own| own.handovers).collect();
+    assert_eq!([handovers[0], handovers[3]], [0, 0], "{handovers:?}");
+    assert!((2..=8).contains(&handovers[1]) && (2..=8).contains(&handovers[2]), "{handovers:?}");
+}
+
+/// Without forwarding, what waits is lost at each handover.
+#[test]
+fn queues_are_lost_without_forwarding() {
+    let text =
+        include_str!("../../../../examples/handover.yaml").replace("gap: 50 ms}", "gap: 50 ms, forwarding: false}");
+    let found = run(&plan(&text), 30);
+    let pipe = found.pipes.iter().find(|pipe| pipe.counters.air.attempts > 0).expect("the cell");
+    assert!(pipe.counters.dropped.air.packets > 0);
+}
