@@ -58,6 +58,14 @@ impl AirMedium {
             Self::Cell(_) => None,
         }
     }
+
+    /// Returns the parameters of a cell; none of another kind.
+    pub fn cell(&self) -> Option<&CellConfig> {
+        match self {
+            Self::Wifi(_) => None,
+            Self::Cell(cell) => Some(cell),
+        }
+    }
 }
 
 /// The properties of a terminal in a cell.

@@ -116,4 +116,7 @@ pub use subset::{Sender, Subset};
 pub use transits::Delays;
 pub use watched::Watched;
 
-pub use netloom_radio::{AccessCategory, Band, Channel, GuardInterval, Mode, Phy, Standard, StationCounters, Width};
+pub use netloom_radio::{
+    AccessCategory, Band, Channel, Control, Coverage, Decibels, GuardInterval, Metres, Mode, Path, Phy, Position,
+    RadioConfig, Standard, StationCounters, Width,
+};

@@ -1,13 +1,51 @@
 //! Records of the data that was on the air, with what it carried, for captures.
 
 use crate::category::AccessCategory;
+use crate::config::MediumConfig;
 use crate::decibels::Decibels;
 use crate::frame::{Destination, Frame, StationId};
-use crate::phy::{Mode, Ppdu};
+use crate::phy::{self, Mode, Ppdu};
 use alloc::vec::Vec;
 use netloom_units::{Bytes, Duration, Instant};
 
-/// A PPDU with data that was on the air.
+/// The control frames around data: RTS and CTS in front of it, and the answer behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Their mode.
+    pub mode: Mode,
+    /// How long preamble and header of each take.
+    pub preamble: Duration,
+    /// The space between all of them.
+    pub space: Duration,
+    /// How long the RTS takes; zero: there is none, and no CTS.
+    pub rts: Duration,
+    /// How long the CTS takes.
+    pub cts: Duration,
+    /// Whether a BlockAck has the long bitmap, for more than 64 MPDUs.
+    pub has_long_bitmap: bool,
+}
+
+impl Control {
+    pub(crate) fn new(config: &MediumConfig, mode: Mode, has_rts: bool) -> Self {
+        let control = config.phy.control(mode);
+        let length = |of: Duration| if has_rts { of } else { Duration::ZERO };
+        Self {
+            mode: Mode::kilobits(control.bits_per_second() / 1_000),
+            preamble: control.preamble,
+            space: config.phy.sifs(),
+            rts: length(phy::rts(&control)),
+            cts: length(phy::ack(&control)),
+            has_long_bitmap: config.aggregation.window > 64,
+        }
+    }
+
+    /// How long it takes from the beginning of an RTS to that of the data.
+    pub fn request(&self) -> Duration {
+        if self.rts.is_zero() { Duration::ZERO } else { self.rts + self.space + self.cts + self.space }
+    }
+}
+
+/// A PPDU with data that was on the air, or an RTS that nobody answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aired<P> {
     /// The sender.
@@ -20,13 +58,17 @@ pub struct Aired<P> {
     pub mode: Mode,
     /// Where the first MPDU begins, behind preamble and header, and where the last one ends.
     pub data: (Instant, Instant),
+    /// When the PPDU began, behind RTS and CTS.
+    pub start: Instant,
     /// When the PPDU ended, silence that belongs to it included.
     pub end: Instant,
     /// How long the answer takes from there on, with the space in front of it; zero if none is asked for.
     pub answer: Duration,
     /// The power in thousandths of a dBm with which it arrives at its destination, where that is known.
     pub signal: Option<i32>,
-    /// The MPDUs, in their order.
+    /// The control frames around it.
+    pub control: Control,
+    /// The MPDUs, in their order; none: an RTS alone.
     pub mpdus: Vec<AiredMpdu<P>>,
 }
 
@@ -63,6 +105,7 @@ pub(crate) struct Outline {
     pub(crate) start: Instant,
     pub(crate) answer: Duration,
     pub(crate) signal: Option<i32>,
+    pub(crate) control: Control,
 }
 
 /// Takes records while somebody wants them.
@@ -99,11 +142,22 @@ impl<P> Recorder<P> {
             category: of.category,
             mode: of.mode,
             data: (of.start + of.ppdu.preamble, last),
+            start: of.start,
             end,
             answer: of.answer,
             signal: of.signal,
+            control: of.control,
             mpdus: mpdus.map(mpdu).collect(),
         });
+    }
+
+    /// An RTS is on the air, behind which nothing comes.
+    pub(crate) fn request(&mut self, of: Outline) {
+        self.begin(of, core::iter::empty());
+        if let Some(one) = self.on_air.last_mut() {
+            let end = of.start + of.control.rts;
+            (one.data, one.end, one.answer) = ((of.start, end), end, Duration::ZERO);
+        }
     }
 
     /// Ends what is on the air.

@@ -78,6 +78,7 @@ mod config;
 mod contender;
 mod contention;
 mod counters;
+mod coverage;
 mod decibels;
 mod error;
 mod error_rate;
@@ -101,7 +102,7 @@ mod station;
 mod transmission;
 mod wall;
 
-pub use aired::{Aired, AiredMpdu};
+pub use aired::{Aired, AiredMpdu, Control};
 pub use airtime::Airtime;
 pub use antenna::{AntennaPattern, Beam};
 pub use attempt::Attempt;
@@ -113,6 +114,7 @@ pub use cell::{
 pub use config::{Access, Aggregation, Discipline, MediumConfig, Recovery, RetryLimits};
 pub use contention::Contention;
 pub use counters::{StationCounters, Totals};
+pub use coverage::Coverage;
 pub use decibels::Decibels;
 pub use error::ConfigError;
 pub use error_rate::{Coding, best_mcs, packet_error_rate};

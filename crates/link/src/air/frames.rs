@@ -3,7 +3,7 @@
 use super::{Air, Load};
 use alloc::vec::Vec;
 use netloom_packet::Packet;
-use netloom_radio::{AccessCategory, Aired, Destination, Mode, StationId};
+use netloom_radio::{AccessCategory, Aired, Control, Destination, Mode, StationId};
 use netloom_units::{Duration, Instant};
 
 /// A PPDU with data that was on the air of a radio medium.
@@ -25,13 +25,17 @@ pub struct AirPpdu {
     pub mode: Mode,
     /// Where the first MPDU begins, behind preamble and header, and where the last one ends.
     pub data: (Instant, Instant),
+    /// When the PPDU began, behind RTS and CTS.
+    pub start: Instant,
     /// When the PPDU ended.
     pub end: Instant,
     /// How long the answer takes from there on, with the space in front of it; zero if none is asked for.
     pub answer: Duration,
     /// The power in thousandths of a dBm with which it arrives at its destination, where that is known.
     pub signal: Option<i32>,
-    /// The MPDUs, in their order.
+    /// The control frames around it.
+    pub control: Control,
+    /// The MPDUs, in their order; none: an RTS that nobody answered.
     pub mpdus: Vec<AirMpdu>,
 }
 
@@ -110,9 +114,11 @@ impl Air {
             category: aired.category,
             mode: aired.mode,
             data: aired.data,
+            start: aired.start,
             end: aired.end,
             answer: aired.answer,
             signal: aired.signal,
+            control: aired.control,
             mpdus: mpdus.collect(),
         }
     }

@@ -22,7 +22,7 @@ impl Load {
         self.current += amount;
     }
 
-    /// What was sent in the period before this one, which is the last one of all or a later one.
+    /// Returns the amount of the period before this one, which is the last one of all or a later one.
     pub(super) fn before(&self, period: u64) -> u64 {
         match period - self.period.min(period) {
             0 => self.previous,

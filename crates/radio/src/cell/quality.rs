@@ -59,7 +59,7 @@ struct Powers {
     uplink: Vec<Sender>,
     /// So much of either is all in a period.
     whole: [u64; 2],
-    /// What was found out about each station and direction, and the interference at each site, with the period for which that holds.
+    /// The indicators of each station and direction, and the interference at each site, each with the period for which it holds.
     known: Vec<Option<(u64, usize, (u8, u32))>>,
     heard: Vec<Option<(u64, Power)>>,
     moves: Vec<bool>,
@@ -319,7 +319,7 @@ impl Powers {
         self.ways.power(from, to, at).over(self.noise + others)
     }
 
-    /// What a terminal hears of the other sites on the carrier of its own.
+    /// The power at a terminal of the other sites on the carrier of its own.
     fn at_terminal(&mut self, place: usize, site: usize, (period, at): (u64, Instant)) -> Power {
         let Self { ways, carriers, downlink, whole: [whole, _], .. } = self;
         let others = (0..carriers.len()).filter(|other| *other != site && carriers[*other] == carriers[site]);
@@ -330,7 +330,7 @@ impl Powers {
         heard.sum()
     }
 
-    /// What a site hears of the terminals of other sites on its carrier.
+    /// The power at a site of the terminals of other sites on its carrier.
     fn at_site(&mut self, site: usize, (period, at): (u64, Instant)) -> Power {
         if let Some((_, heard)) = self.heard[site].filter(|known| known.0 == period) {
             return heard;

@@ -25,11 +25,11 @@ pub(super) struct Serving {
     since: Vec<Option<Instant>>,
 }
 
-/// What a terminal does at a measurement.
+/// The outcome of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Stays,
-    /// It was not connected.
+    /// The terminal was not connected, and chose another site.
     Chooses,
     IsHandedOver,
 }
@@ -52,7 +52,7 @@ impl Serving {
         !self.levels.is_empty()
     }
 
-    /// It has data at this instant.
+    /// The terminal has data at this instant.
     pub(super) fn connect(&mut self, at: Instant) {
         self.connected_until = self.connected_until.max(at + CONNECTED);
     }

@@ -28,7 +28,7 @@ pub struct CellSite {
     pub carrier: u32,
 }
 
-/// When a terminal changes to another site, and what that costs: event A3 of TS 36.331 and TS 38.331, 5.5.4.4.
+/// The rule by which a terminal changes to another site, and what that costs: event A3 of TS 36.331 and TS 38.331, 5.5.4.4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HandoverRule {
     /// By how much another site has to be stronger (a3-Offset).

@@ -1,7 +1,7 @@
 //! Stations begin to send.
 
 use super::Medium;
-use crate::aired::Outline;
+use crate::aired::{Control, Outline};
 use crate::airtime::Use;
 use crate::category::AccessCategory;
 use crate::config::Access;
@@ -96,7 +96,13 @@ impl<P> Medium<P> {
             return self.alone(start, party, may_last, parties);
         }
         // Of what comes behind an RTS, nothing is on the air.
-        parties.iter().filter(|party| !party.has_rts).for_each(|party| self.show(start, party));
+        for party in &parties {
+            if party.has_rts {
+                self.show_request(start, party);
+            } else {
+                self.show(start, party);
+            }
+        }
         let end = start + parties.iter().map(|party| party.times.first).max().unwrap_or_default();
         Transmission { start, end, fate: Fate::Collides, good: 0, may_last: None, parties }
     }
@@ -108,25 +114,35 @@ impl<P> Medium<P> {
 
     /// Notes what is on the air of a party that begins at `start`, once it is decided what will be decoded.
     pub(super) fn show(&mut self, start: Instant, party: &Party) {
-        let Party { station, category, flow, to, mode, ppdu, load, times, .. } = *party;
-        let before = party.request();
-        let Self { recorder, stations, config, .. } = self;
-        let queue = &mut stations[station].contenders[category].queue;
-        if let Some(recorder) = recorder {
-            let outline = Outline {
-                from: station,
-                to,
-                category: config.phy.has_qos().then(|| AccessCategory::ALL[category]),
-                mode,
-                ppdu,
-                size: load.size,
-                start: start + before,
-                answer: times.whole - times.data,
-                signal: None,
-            };
+        let outline = self.outline(start + party.request(), party);
+        let Party { station, category, flow, .. } = *party;
+        let queue = &mut self.stations[station].contenders[category].queue;
+        if let Some(recorder) = &mut self.recorder {
             recorder.begin(outline, queue.on_air(flow));
         }
         queue.note_sent(flow);
+    }
+
+    /// Notes an RTS that collides.
+    fn show_request(&mut self, start: Instant, party: &Party) {
+        let outline = self.outline(start, party);
+        self.recorder.iter_mut().for_each(|recorder| recorder.request(outline));
+    }
+
+    fn outline(&self, start: Instant, party: &Party) -> Outline {
+        let Party { station, category, to, mode, ppdu, load, has_rts, times, .. } = *party;
+        Outline {
+            from: station,
+            to,
+            category: self.config.phy.has_qos().then(|| AccessCategory::ALL[category]),
+            mode,
+            ppdu,
+            size: load.size,
+            start,
+            answer: times.whole - times.data,
+            signal: None,
+            control: Control::new(&self.config, mode, has_rts),
+        }
     }
 
     /// One station sends: which MPDUs will be decoded is decided now.

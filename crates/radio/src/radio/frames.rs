@@ -3,7 +3,7 @@
 use super::RadioMedium;
 use super::signal::Signal;
 use super::state::Exchange;
-use crate::aired::{self, Aired, Outline, Recorder};
+use crate::aired::{self, Aired, Control, Outline, Recorder};
 use crate::category::AccessCategory;
 use crate::decibels::Decibels;
 use crate::power::Power;
@@ -31,7 +31,7 @@ impl<P> RadioMedium<P> {
 
     /// Notes what a PPDU with data carried that ends now, when it is decided what was decoded of it.
     pub(super) fn show(&mut self, signal: &Signal, exchange: &Exchange) {
-        let Party { station, category, flow, to, mode, ppdu, load, times, .. } = exchange.party;
+        let Party { station, category, flow, to, mode, ppdu, load, has_rts, times, .. } = exchange.party;
         let power = signal.to.map(|receiver| signal.powers[receiver].over(Power::of(MILLIWATT)));
         let Self { recorder, stations, config, .. } = self;
         let queue = &mut stations[station].contenders[category].queue;
@@ -46,6 +46,7 @@ impl<P> RadioMedium<P> {
                 start: signal.start,
                 answer: times.whole - times.data,
                 signal: power.map(aired::thousandths),
+                control: Control::new(config, mode, has_rts),
             };
             recorder.begin(outline, queue.on_air(flow));
             recorder.end();

@@ -2,7 +2,8 @@
 //!
 //! The header has three addresses, or four where a packet comes from behind a station or goes on behind one. There is no encryption.
 
-use netloom_link::{AccessCategory, AirMpdu, AirPacket, AirPpdu, AirWay};
+use netloom_link::{AccessCategory, AirMpdu, AirPacket, AirPpdu, AirWay, Control};
+use netloom_units::Duration;
 
 /// Frame control: a data frame, and one with a field for QoS.
 const DATA: u8 = 0x08;
@@ -13,10 +14,71 @@ const RETRY: u8 = 0x08;
 /// QoS control: nobody acknowledges it; it has an A-MSDU.
 const NO_ACK: u8 = 0x20;
 const AMSDU: u8 = 0x80;
+/// A frame that is no data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ControlFrame {
+    Rts,
+    Cts,
+    Ack,
+    BlockAck,
+}
+
 /// LLC and SNAP in front of an Ethernet type (IEEE 802.2, RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 /// A smaller value in the place of the Ethernet type is the length of a frame with a header of LLC.
 const LEAST_TYPE: u16 = 0x600;
+
+/// Appends a control frame around data to `bytes` (IEEE 802.11-2020, 9.3.1).
+pub(super) fn write_control(ppdu: &AirPpdu, kind: ControlFrame, is_good: bool, bytes: &mut Vec<u8>) {
+    let begin = bytes.len();
+    let (transmitter, receiver) = (ppdu.transmitter, ppdu.receiver.unwrap_or([0xff; 6]));
+    let data = ppdu.end.since(ppdu.start) + ppdu.answer;
+    let Control { space, cts, .. } = ppdu.control;
+    let reserved = match kind {
+        ControlFrame::Rts => space + cts + space + data,
+        ControlFrame::Cts => space + data,
+        ControlFrame::Ack | ControlFrame::BlockAck => Duration::ZERO,
+    };
+    let (subtype, addresses): (u8, &[[u8; 6]]) = match kind {
+        ControlFrame::BlockAck => (0x94, &[transmitter, receiver]),
+        ControlFrame::Rts => (0xb4, &[receiver, transmitter]),
+        ControlFrame::Cts => (0xc4, &[transmitter]),
+        ControlFrame::Ack => (0xd4, &[transmitter]),
+    };
+    bytes.extend([subtype, 0]);
+    bytes.extend(microseconds(reserved).to_le_bytes());
+    addresses.iter().for_each(|address| bytes.extend(address));
+    if kind == ControlFrame::BlockAck {
+        block_ack(ppdu, bytes);
+    }
+    let sum = checksum(&bytes[begin..]);
+    bytes.extend((if is_good { sum } else { !sum }).to_le_bytes());
+}
+
+/// The fields of a compressed BlockAck (9.3.1.8.3): the first sequence number, and which of those from there on were decoded.
+fn block_ack(ppdu: &AirPpdu, bytes: &mut Vec<u8>) {
+    const COMPRESSED: u16 = 2 << 1;
+    /// The fragment number that stands for a bitmap of 256 bits.
+    const LONG: u16 = 4;
+    let first = ppdu.mpdus.first().map_or(0, |mpdu| mpdu.sequence);
+    let is_long = ppdu.control.has_long_bitmap;
+    let mut bitmap = vec![0_u8; if is_long { 32 } else { 8 }];
+    for mpdu in ppdu.mpdus.iter().filter(|mpdu| mpdu.is_decoded) {
+        let place = usize::from(mpdu.sequence.wrapping_sub(first) & 0xfff);
+        if let Some(byte) = bitmap.get_mut(place / 8) {
+            *byte |= 1 << (place % 8);
+        }
+    }
+    let priority = ppdu.category.map_or(0, priority);
+    bytes.extend((COMPRESSED | u16::from(priority) << 12).to_le_bytes());
+    bytes.extend((first << 4 | if is_long { LONG } else { 0 }).to_le_bytes());
+    bytes.extend(bitmap);
+}
+
+/// A time as the duration field has it.
+fn microseconds(time: Duration) -> u16 {
+    u16::try_from(time.as_nanos().div_ceil(1_000)).unwrap_or(u16::MAX).min(0x7fff)
+}
 
 /// Appends an MPDU to `bytes`. `scratch` is room for a packet.
 pub(super) fn write(ppdu: &AirPpdu, mpdu: &AirMpdu, bytes: &mut Vec<u8>, scratch: &mut Vec<u8>) {
@@ -55,8 +117,7 @@ fn header(ppdu: &AirPpdu, mpdu: &AirMpdu, bytes: &mut Vec<u8>) {
     let Addresses { way, first, second, third, fourth } = addresses(ppdu, mpdu);
     bytes.push(if ppdu.category.is_some() { QOS_DATA } else { DATA });
     bytes.push(way | if mpdu.is_retry { RETRY } else { 0 });
-    let duration = u16::try_from(ppdu.answer.as_nanos().div_ceil(1_000)).unwrap_or(u16::MAX).min(0x7fff);
-    bytes.extend(duration.to_le_bytes());
+    bytes.extend(microseconds(ppdu.answer).to_le_bytes());
     [first, second, third].into_iter().for_each(|address| bytes.extend(address));
     bytes.extend((mpdu.sequence << 4).to_le_bytes());
     fourth.into_iter().for_each(|address| bytes.extend(address));

@@ -143,7 +143,7 @@ where
     for (capture, (out, filter)) in captures.iter().zip(outs) {
         let snaplen = capture.snaplen.map(|size| u32::try_from(size.get()).unwrap_or(u32::MAX));
         let file = Pcapng::begin(out, &comment(plan, capture), &interfaces(plan, capture), snaplen)?;
-        let radiotap = on_air(plan, capture).map(Radiotap::new);
+        let radiotap = on_air(plan, capture).map(|phy| Radiotap::new(phy, capture.filter.is_none()));
         targets.push(Target { file, filter, radiotap, failed: None });
     }
     let room = if pace == Pace::Real { BATCHES } else { FULL_BATCHES };

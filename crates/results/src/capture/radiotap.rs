@@ -3,8 +3,9 @@
 //! Present are the time at which the MPDU began (TSFT), flags, rate or MCS, channel, the power at its receiver where that is known, and of aggregates
 //! which MPDUs belong together.
 
-use super::dot11;
-use netloom_link::{AirPpdu, Band, Channel, GuardInterval, Mode, Phy, Standard, Width};
+use super::dot11::{self, ControlFrame};
+use netloom_link::{AirPpdu, Band, Channel, Control, GuardInterval, Mode, Phy, Standard, Width};
+use netloom_units::Instant;
 
 // Bits of the fields that are present.
 const TSFT: u32 = 1 << 0;
@@ -33,19 +34,82 @@ const LAST: u16 = 0x0008;
 #[derive(Debug)]
 pub(super) struct Radiotap {
     phy: Phy,
+    /// Whether control frames are wanted.
+    has_control: bool,
     /// Numbers aggregates.
     aggregates: u32,
     scratch: Vec<u8>,
 }
 
 impl Radiotap {
-    pub(super) fn new(phy: &Phy) -> Self {
-        Self { phy: *phy, aggregates: 0, scratch: Vec::new() }
+    pub(super) fn new(phy: &Phy, has_control: bool) -> Self {
+        Self { phy: *phy, has_control, aggregates: 0, scratch: Vec::new() }
     }
 
     /// Another PPDU follows.
     pub(super) fn begin(&mut self, ppdu: &AirPpdu) {
         self.aggregates = self.aggregates.wrapping_add(u32::from(ppdu.mpdus.len() > 1));
+    }
+
+    /// The control frames in front of a PPDU, or behind it, in order: each with the instants between which its bits were on the air, and whether it could be decoded.
+    pub(super) fn control(&self, ppdu: &AirPpdu, is_behind: bool) -> Vec<(ControlFrame, Instant, Instant, bool)> {
+        let Control { preamble, space, rts, cts, .. } = ppdu.control;
+        let is_alone = ppdu.mpdus.is_empty();
+        if !self.has_control {
+            return Vec::new();
+        }
+        if is_behind {
+            let is_answered = !ppdu.answer.is_zero() && ppdu.mpdus.iter().any(|mpdu| mpdu.is_decoded);
+            let kind = if ppdu.mpdus.len() > 1 { ControlFrame::BlockAck } else { ControlFrame::Ack };
+            let (from, to) = (ppdu.end + space + preamble, ppdu.end + ppdu.answer);
+            return Vec::from_iter(is_answered.then_some((kind, from, to, true)));
+        }
+        if rts.is_zero() {
+            return Vec::new();
+        }
+        let begin = if is_alone { ppdu.start } else { ppdu.start - ppdu.control.request() };
+        let answer = begin + rts + space;
+        let request = (ControlFrame::Rts, begin + preamble, begin + rts, !is_alone);
+        let clear = (ControlFrame::Cts, answer + preamble, answer + cts, true);
+        if is_alone { vec![request] } else { vec![request, clear] }
+    }
+
+    /// Writes a control frame of which the first bit was on the air at `began_ns`.
+    pub(super) fn write_control(
+        &self,
+        ppdu: &AirPpdu,
+        (kind, is_good): (ControlFrame, bool),
+        began_ns: u64,
+        bytes: &mut Vec<u8>,
+    ) {
+        let present = self.head((ppdu.control.mode, None, is_good), began_ns, bytes);
+        let length = u16::try_from(bytes.len()).expect("a header is short");
+        bytes[2..4].copy_from_slice(&length.to_le_bytes());
+        bytes[4..8].copy_from_slice(&present.to_le_bytes());
+        dot11::write_control(ppdu, kind, is_good, bytes);
+    }
+
+    /// Begins a header with what all have; returns which fields are present.
+    fn head(&self, (mode, signal, is_good): (Mode, Option<i32>, bool), began_ns: u64, bytes: &mut Vec<u8>) -> u32 {
+        bytes.clear();
+        bytes.extend([0; 8]);
+        let mut present = TSFT | FLAGS | CHANNEL;
+        bytes.extend((began_ns / 1_000).to_le_bytes());
+        let fcs = if is_good { FCS_AT_END } else { FCS_AT_END | BAD_FCS };
+        let legacy = self.legacy(mode);
+        let is_dsss = legacy.is_some_and(is_dsss);
+        bytes.push(fcs | if is_dsss && self.phy.has_short_preamble() { SHORT_PREAMBLE } else { 0 });
+        if let Some(half_megabits) = legacy {
+            present |= RATE;
+            bytes.push(half_megabits);
+        }
+        self.channel(is_dsss, bytes);
+        if let Some(signal) = signal {
+            present |= SIGNAL;
+            let dbm = (f64::from(signal) / 1e3).round().clamp(f64::from(i8::MIN), f64::from(i8::MAX));
+            bytes.push((dbm as i8).cast_unsigned());
+        }
+        present
     }
 
     /// Writes one of its MPDUs into `bytes`; the first one began at `began_ns`.
@@ -54,24 +118,7 @@ impl Radiotap {
         let count = ppdu.mpdus.len() as u64;
         let lasted = ppdu.data.1.since(ppdu.data.0).as_nanos();
         let began_ns = began_ns + lasted * place as u64 / count;
-        bytes.clear();
-        bytes.extend([0; 8]);
-        let mut present = TSFT | FLAGS | CHANNEL;
-        bytes.extend((began_ns / 1_000).to_le_bytes());
-        let fcs = if mpdu.is_decoded { FCS_AT_END } else { FCS_AT_END | BAD_FCS };
-        let legacy = self.legacy(ppdu.mode);
-        let is_dsss = legacy.is_some_and(is_dsss);
-        bytes.push(fcs | if is_dsss && self.phy.has_short_preamble() { SHORT_PREAMBLE } else { 0 });
-        if let Some(half_megabits) = legacy {
-            present |= RATE;
-            bytes.push(half_megabits);
-        }
-        self.channel(is_dsss, bytes);
-        if let Some(signal) = ppdu.signal {
-            present |= SIGNAL;
-            let dbm = (f64::from(signal) / 1e3).round().clamp(f64::from(i8::MIN), f64::from(i8::MAX));
-            bytes.push((dbm as i8).cast_unsigned());
-        }
+        let mut present = self.head((ppdu.mode, ppdu.signal, mpdu.is_decoded), began_ns, bytes);
         let scheme = self.scheme(ppdu.mode);
         if let Some(Scheme::Ht(known)) = scheme {
             present |= MCS;

@@ -184,8 +184,26 @@ impl<W: Out> Writer<W> {
         *failed = file.packet(stamp, bytes).err();
     }
 
-    /// Writes each MPDU of a PPDU, at the instant at which the PPDU was over.
-    fn write_on_air(&mut self, OnAir { capture, ppdu, .. }: &OnAir) {
+    /// Writes each MPDU of a PPDU, at the instant at which the PPDU was over, between the control frames around it.
+    fn write_on_air(&mut self, on_air: &OnAir) {
+        self.write_control(on_air, false);
+        self.write_data(on_air);
+        self.write_control(on_air, true);
+    }
+
+    fn write_control(&mut self, OnAir { capture, ppdu, .. }: &OnAir, is_behind: bool) {
+        let Self { shared, targets, bytes, .. } = self;
+        let Target { file, radiotap, failed, .. } = &mut targets[*capture];
+        let Some(radiotap) = radiotap else { return };
+        for (kind, began, over, is_good) in radiotap.control(ppdu, is_behind) {
+            let (Some(at_ns), None) = (shared.lab_time(over), &failed) else { return };
+            let began_ns = at_ns.saturating_sub(over.since(began).as_nanos());
+            radiotap.write_control(ppdu, (kind, is_good), began_ns, bytes);
+            *failed = file.packet(Stamp { interface: 0, at_ns, bound: None, comment: None }, bytes).err();
+        }
+    }
+
+    fn write_data(&mut self, OnAir { capture, ppdu, .. }: &OnAir) {
         let Self { shared, targets, bytes, .. } = self;
         let Target { file, radiotap, failed, .. } = &mut targets[*capture];
         let (Some(at_ns), Some(radiotap)) = (shared.lab_time(ppdu.end), radiotap) else { return };

@@ -102,7 +102,11 @@ fn a_collision_shows_two_bad_frames_and_their_retries() {
     let sent = [(1_000, [1, 0], 400), (1_000, [2, 0], 400), (50_000, [0, 1], 100)];
     let file = captured(&plan, &sent);
     assert_eq!(file, captured(&plan, &sent), "the same bytes");
-    let records = records(&file);
+    let all = records(&file);
+    // What was decoded is acknowledged: 14 bytes at 24 Mbit/s, 16 us and 20 us behind its end.
+    let acks: Vec<&Record> = all.iter().filter(|record| record.frame[0] == 0xd4).collect();
+    assert_eq!((acks.len(), acks[0].frame.len(), acks[0].header[17]), (3, 14, 48));
+    let records: Vec<Record> = records(&file).into_iter().filter(|record| record.frame[0] == 0x08).collect();
     // 20 us of preamble and header stand before the data.
     assert_eq!((records[0].began_us, records[1].began_us), (1_020, 1_020));
     assert!(records[0].is_bad && records[1].is_bad);
@@ -128,6 +132,8 @@ fn a_collision_shows_two_bad_frames_and_their_retries() {
     // 24 bytes of header, 8 of LLC, 440 of IP, 4 of checksum.
     assert_eq!(records[0].frame.len(), 24 + 8 + 440 + 4);
     let text = tcpdump(&file);
+    assert_eq!(text.iter().filter(|line| line.contains("Acknowledgment")).count(), 3, "{text:?}");
+    let text: Vec<String> = text.into_iter().filter(|line| !line.contains("Acknowledgment")).collect();
     assert_eq!(text.len(), records.len());
     assert!(
         text[0].contains("bad-fcs") && text[0].contains("54.0 Mb/s") && text[0].contains("5180 MHz"),
@@ -171,13 +177,55 @@ fn a_packet_between_stations_is_on_the_air_twice() {
     let plan = lab("standard: n, rate: {mcs: 7}", ", snaplen: 80 B");
     let file = captured(&plan, &[(1_000, [1, 2], 500)]);
     let mac = |node: usize| plan.nodes[node].interfaces[0].mac;
-    let records = records(&file);
+    let records: Vec<Record> = records(&file).into_iter().filter(|record| record.frame[0] == 0x88).collect();
     let addresses = |record: &Record| [4, 10, 16].map(|at| record.frame[at..at + 6].to_vec());
     let expected = |nodes: [usize; 3]| nodes.map(|node| mac(node).to_vec());
     assert_eq!(records.len(), 2);
     assert_eq!((addresses(&records[0]), records[0].frame[1]), (expected([0, 1, 2]), 1));
     assert_eq!((addresses(&records[1]), records[1].frame[1]), (expected([2, 0, 1]), 2));
     assert_eq!(rows(&file)[0].3.len(), 80);
+}
+
+/// RTS and CTS at 24 Mbit/s in front of three packets that go together, and a BlockAck behind them. An OFDM PPDU has 20 us of preamble and header and 4 us for each 96 bits, so
+/// 20 bytes take 28 us, 14 bytes 28 us as well, 32 bytes 32 us; 16 us lie between two frames.
+#[test]
+fn control_frames_stand_around_data() {
+    for access in ["dcf", "radio"] {
+        let plan = lab(&format!("standard: n, access: {access}, rate: {{mcs: 3}}, rts_above: 500 B"), "");
+        let mut sent = vec![(1_000, [1, 0], 1_000)];
+        sent.extend([(1_010, [1, 0], 800); 3]);
+        let file = captured(&plan, &sent);
+        let records = records(&file);
+        let kinds: Vec<u8> = records.iter().map(|record| record.frame[0]).collect();
+        assert_eq!(kinds, [0xb4, 0xc4, 0x88, 0xd4, 0xb4, 0xc4, 0x88, 0x88, 0x88, 0x94], "{access}");
+        let [request, clear, data, ..] = &records[4..] else { panic!("there are ten") };
+        assert_eq!([request, clear].map(|record| record.frame.len()), [20, 14]);
+        // HT mixed: 36 us of preamble and header with one stream.
+        assert_eq!([clear, data].map(|record| record.began_us - request.began_us), [44, 104], "{access}");
+        let mac = |node: usize| plan.nodes[node].interfaces[0].mac.to_vec();
+        assert_eq!([&request.frame[4..10], &request.frame[10..16]], [&mac(0)[..], &mac(1)[..]]);
+        assert_eq!(clear.frame[4..10], mac(1));
+        let duration = |record: &Record| u16::from_le_bytes([record.frame[2], record.frame[3]]);
+        assert_eq!(duration(request) - duration(clear), 44, "a SIFS and the CTS");
+        let answer = &records[9];
+        // The compressed form; from the second packet on, three of them.
+        assert_eq!(answer.frame[16..22], [4, 0, 1 << 4, 0, 0b111, 0], "{access}");
+        assert_eq!((answer.frame.len(), answer.is_bad, duration(answer)), (32, false, 0));
+        let text = tcpdump(&file);
+        let told = |what: &str| text.iter().filter(|line| line.contains(what)).count();
+        assert_eq!(["Request-To-Send", "Clear-To-Send", "Acknowledgment", "BA "].map(told), [2, 2, 1, 1], "{text:#?}");
+    }
+}
+
+/// Two stations send an RTS at the same instant: both are lost, and nothing comes behind them.
+#[test]
+fn requests_that_collide_are_bad() {
+    let plan = lab("standard: a, rate: 54 Mbit/s, rts_above: 0 B", "");
+    let records = records(&captured(&plan, &[(1_000, [1, 0], 400), (1_000, [2, 0], 400)]));
+    let kinds: Vec<(u8, bool)> = records.iter().map(|record| (record.frame[0], record.is_bad)).collect();
+    assert_eq!(kinds[..2], [(0xb4, true), (0xb4, true)]);
+    assert_eq!(kinds[2..6], [(0xb4, false), (0xc4, false), (0x08, false), (0xd4, false)]);
+    assert_eq!(kinds.len(), 10);
 }
 
 #[test]
