@@ -64,11 +64,12 @@ pub(crate) fn command_name(node: &Node) -> Result<Spanned<String>, Diagnostic> {
 }
 
 /// What a run writes itself.
-const RESERVED: [&str; 19] = [
+const RESERVED: [&str; 20] = [
     "provenance.json",
     "lab.yaml",
     "plan.json",
     "lab.svg",
+    "map.svg",
     "hosts",
     "logs",
     "captures",

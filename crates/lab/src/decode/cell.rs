@@ -1,6 +1,6 @@
 //! `medium: {kind: cell, ...}`: a cell of a mobile network, whose base station schedules its terminals.
 
-use super::measures::{Db, Dbm, Place, measure};
+use super::measures::{Db, Dbm, Place, Ratio, measure};
 use super::signals::{Fading, Loss, Shadows, shadowing};
 use super::sites::{self, RuleKeys, SITES};
 use super::surroundings::{Aerial, Barriers};
@@ -31,13 +31,10 @@ words!(Scheduler { "proportional-fair" = Self::ProportionalFair, "round-robin" =
 words!(RadioLinkControl { "acknowledged" = Self::Acknowledged, "unacknowledged" = Self::Unacknowledged });
 
 const MEGAHERTZ: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*MHz\\s*$";
-const RATIO: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*dB\\s*$";
 
 forms! {
     /// A frequency in hertz.
     pub(crate) struct Frequency = u64, Kind::Text(MEGAHERTZ), frequency;
-    /// A ratio of signal to noise.
-    pub(crate) struct Ratio = Decibels, Kind::Text(RATIO), ratio;
     /// The uses of slots: D, S and U.
     pub(crate) struct Pattern = Vec<SlotUse>, Kind::Text("^[DSU]+$"), pattern;
     /// The time of a slot.
@@ -171,10 +168,6 @@ fn frequency(node: &Node) -> Result<u64, Diagnostic> {
         return Err(node.error("a frequency of 1 MHz or more is needed here, for example 1800 MHz"));
     }
     Ok(libm::round(megahertz * 1e6) as u64)
-}
-
-fn ratio(node: &Node) -> Result<Decibels, Diagnostic> {
-    measure(node, "dB", 100.0, "12 dB").map(Decibels)
 }
 
 fn pattern(node: &Node) -> Result<Vec<SlotUse>, Diagnostic> {

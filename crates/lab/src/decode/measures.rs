@@ -23,6 +23,8 @@ forms! {
     pub(crate) struct Dbm = Decibels, Kind::Text(DBM), dbm;
     /// A ratio in decibels.
     pub(crate) struct Db = Decibels, Kind::Text(DB), db;
+    /// A ratio of powers, such as that of signal to noise.
+    pub(crate) struct Ratio = Decibels, Kind::Text(RATIO), ratio;
     /// A ratio in decibels, or none.
     pub(crate) struct Margin = Option<Decibels>, Kind::OneOf(&[Db::KIND, Kind::Word(&["none"])]), margin;
     /// A distance above zero.
@@ -57,6 +59,7 @@ sections! {
 
 const DBM: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*dBm\\s*$";
 const DB: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*dB\\s*$";
+const RATIO: &str = "^\\s*-?[0-9]+(\\.[0-9]+)?\\s*dB\\s*$";
 const LENGTH: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*m\\s*$";
 const SPEED: &str = "^\\s*[0-9]+(\\.[0-9]+)?\\s*m/s\\s*$";
 /// The kind of a place on the map.
@@ -81,6 +84,10 @@ pub(super) fn measure(node: &Node, unit: &str, most: f64, example: &str) -> Resu
 
 fn dbm(node: &Node) -> Result<Decibels, Diagnostic> {
     measure(node, "dBm", MOST_DECIBELS, "16 dBm").map(Decibels)
+}
+
+fn ratio(node: &Node) -> Result<Decibels, Diagnostic> {
+    measure(node, "dB", 100.0, "12 dB").map(Decibels)
 }
 
 fn db(node: &Node) -> Result<Decibels, Diagnostic> {

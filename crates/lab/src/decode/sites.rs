@@ -1,7 +1,6 @@
 //! `cells` and `handover` of a medium of kind cell: the sites of its base station, and when terminals change between them.
 
-use super::cell::Ratio;
-use super::measures::{Db, Dbm, Place};
+use super::measures::{Db, Dbm, Place, Ratio};
 use super::surroundings::Aerial;
 use crate::diagnostics::Spanned;
 use crate::errors::Errors;
