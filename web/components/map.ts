@@ -54,6 +54,18 @@ export function grade(use: number | null): number {
   return use < 0.25 ? 1 : use < 0.5 ? 2 : use < 0.8 ? 3 : use < 0.95 ? 4 : 5;
 }
 
+/** A picture of ours in the colours of the page, or null if the text is none. */
+export function picture(text: string, label: string): HTMLElement | null {
+  const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  if (root.nodeName !== "svg") return null;
+  const svg = copy(root) as SVGSVGElement;
+  svg.setAttribute("class", "map");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  svg.querySelector(":scope > title")?.remove();
+  return h("div", { class: "mapbox" }, svg);
+}
+
 /** The map, or null if the text is no picture of ours. */
 export function map(
   text: string,

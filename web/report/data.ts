@@ -159,6 +159,21 @@ export interface Effort {
   packets?: number;
 }
 
+/** A station of a radio medium. */
+export interface Station {
+  link: string;
+  node: string;
+  airtime_ns: number;
+  attempts: number;
+  collisions: number;
+  retries: number;
+  mean_rate_bits_per_second: number | null;
+  delivered_packets: number;
+  dropped_queue_packets: number;
+  dropped_air_packets: number;
+  handovers?: number;
+}
+
 export interface Report {
   error?: string | null;
   interrupted?: boolean;
@@ -199,6 +214,9 @@ export interface Run {
   provenance: Record<string, unknown> | null;
   summary: string;
   map: string | null;
+  /** The map of radio media in metres; pages of older versions have none. */
+  metres?: string | null;
+  stations?: Station[] | null;
   end: number;
   pipes: PipeRow[];
   pipes_left_out: number;

@@ -3,6 +3,7 @@ import { type Child, h, section } from "../components/dom";
 import { quantity, rate, share, span, whole } from "../components/format";
 import { type LinkUse, map } from "../components/map";
 import { table } from "../components/table";
+import { airSection } from "./air";
 import { drops, type PipeRow, type Run, use } from "./data";
 import { delaySection } from "./delays";
 import { badge, frame } from "./frame";
@@ -17,6 +18,7 @@ export function showRun(run: Run): HTMLElement {
   const sections = [
     verdictSection(run),
     mapSection(run, chosen),
+    airSection(run),
     linkSection(run),
     time,
     delaySection([run]),

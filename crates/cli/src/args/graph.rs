@@ -12,6 +12,7 @@ use std::path::PathBuf;
   netloom graph lab.yaml -o lab.svg
   netloom graph Abilene.graphml -o abilene.svg
   netloom graph lab.yaml --format layout >> lab.yaml
+  netloom graph examples/wifi-walls.yaml --format map -o map.svg
 
 Nodes are where `layout` of the lab file puts them, or as far from one another as there are links between them. The
 same file gives the same picture; with --format layout, its places become part of the file.")]
@@ -34,6 +35,8 @@ pub(crate) struct GraphArgs {
 pub(crate) enum GraphFormat {
     /// A picture
     Svg,
+    /// A map in metres of its radio media: positions, ways, walls, and how far senders reach
+    Map,
     /// Where its nodes are, as `layout` of a lab file
     Layout,
 }

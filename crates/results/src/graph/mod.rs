@@ -2,6 +2,7 @@
 
 mod labels;
 mod layout;
+mod metres;
 mod scene;
 mod svg;
 mod symbols;
@@ -16,7 +17,10 @@ const MOST_UNASKED: usize = 200;
 /// The picture in a results folder.
 pub(crate) const FILE: &str = "lab.svg";
 
-/// Writes the picture of a lab into its results folder, if it is not too large.
+pub(crate) use metres::FILE as MAP_FILE;
+pub use metres::map;
+
+/// Writes the pictures of a lab into its results folder, if it is not too large.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -24,7 +28,8 @@ pub fn write_picture(folder: &Folder, plan: &Plan) -> Result<(), WriteError> {
     if plan.nodes.len() > MOST_UNASKED {
         return Ok(());
     }
-    folder.write(FILE, picture(plan))
+    folder.write(FILE, picture(plan))?;
+    map(plan).map_or(Ok(()), |map| folder.write(metres::FILE, map))
 }
 
 /// Draws a lab, and returns the text of the SVG file.

@@ -54,6 +54,10 @@ pub struct RunData {
     summary: String,
     /// The map as SVG; none of large labs.
     map: Option<String>,
+    /// The map of radio media in metres as SVG, if there are any with positions.
+    metres: Option<String>,
+    /// The rows of stations of radio media.
+    stations: Value,
     /// The end of the time axis, in seconds.
     end: f64,
     pipes: Vec<PipeData>,
@@ -152,6 +156,7 @@ impl RunData {
         // A run that failed before it was planned has no pipes.
         let subjects = planned.map_or_else(|_| Vec::new(), |planned| planned.pipes);
         let rows = report.as_object_mut().and_then(|report| report.remove("pipes")).unwrap_or(Value::Null);
+        let stations = report.as_object_mut().and_then(|report| report.remove("stations")).unwrap_or(Value::Null);
         let log = notes.of("events.jsonl", crate::plots::log(folder));
         let shown = pipes::gather(folder, subjects, rows, &log, sample_interval(folder), &mut notes);
         let duration = report["duration_ns"].as_f64().map(|ns| ns / 1e9);
@@ -170,6 +175,8 @@ impl RunData {
             place: place.to_owned(),
             summary: text(folder, "summary.txt"),
             map: Some(text(folder, crate::graph::FILE)).filter(|svg| svg.starts_with("<svg")),
+            metres: Some(text(folder, crate::graph::MAP_FILE)).filter(|svg| svg.starts_with("<svg")),
+            stations,
             report,
             provenance,
             end,

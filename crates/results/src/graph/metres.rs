@@ -1,0 +1,173 @@
+//! The map of a lab in metres: where stations of radio media are, where they go, their walls, to whom they belong, and how far senders reach.
+//!
+//! Contours are those of the strongest of all senders (access points, cells, or stations where there are neither) at the height of a receiver, by path loss, walls and antennas: of
+//! what varies by chance the mean. They are found on a grid, square by square (marching squares; Lorensen and Cline 1987 for cubes).
+
+mod contours;
+mod draw;
+
+use netloom_lab::Plan;
+use netloom_link::{AirConfig, AirStation, Coverage, Decibels, Metres, Position};
+use netloom_units::Duration;
+
+/// The picture in a results folder.
+pub(crate) const FILE: &str = "map.svg";
+/// The height of a receiver that hears the senders.
+const RECEIVER: Metres = Metres(1.5);
+/// A path is drawn through so many places of it.
+const STEPS: u64 = 200;
+/// How much of a path is drawn if the lab has no end.
+const USUAL: Duration = Duration::from_secs(60);
+
+/// A point in metres: to the east and to the north.
+type Point = [f64; 2];
+
+/// The parts of the picture.
+struct Map<'a> {
+    name: &'a str,
+    /// The least and the greatest coordinates that are shown.
+    from: Point,
+    to: Point,
+    walls: Vec<[Point; 2]>,
+    marks: Vec<Mark<'a>>,
+    /// The ways of those that move.
+    ways: Vec<Vec<Point>>,
+    /// Who belongs to whom, where they begin.
+    belongs: Vec<[Point; 2]>,
+    senders: Vec<Coverage<'a>>,
+    /// The power in dBm down to which contours are drawn.
+    least: f64,
+}
+
+struct Mark<'a> {
+    name: &'a str,
+    at: Point,
+    is_sender: bool,
+    about: String,
+}
+
+/// Draws the radio media of a lab whose stations have positions, and returns the text of the SVG file; none if there are none.
+pub fn map(plan: &Plan) -> Option<String> {
+    let media: Vec<&AirConfig> = plan
+        .links
+        .iter()
+        .filter_map(|link| link.pipes.first()?.air.as_deref())
+        .filter(|air| air.radio.is_some())
+        .collect();
+    let span = plan.duration.unwrap_or(USUAL);
+    let mut map = Map {
+        name: &plan.name,
+        from: [f64::INFINITY; 2],
+        to: [f64::NEG_INFINITY; 2],
+        walls: Vec::new(),
+        marks: Vec::new(),
+        ways: Vec::new(),
+        belongs: Vec::new(),
+        senders: Vec::new(),
+        least: f64::INFINITY,
+    };
+    media.iter().for_each(|air| map.add(air, span));
+    if map.marks.is_empty() {
+        return None;
+    }
+    map.frame();
+    Some(draw::svg(&map))
+}
+
+fn point(position: Position) -> Point {
+    [position.x.0, position.y.0]
+}
+
+impl<'a> Map<'a> {
+    fn add(&mut self, air: &'a AirConfig, span: Duration) {
+        let Some(radio) = &air.radio else { return };
+        self.walls.extend(radio.walls.iter().map(|wall| [wall.from, wall.to].map(|end| [end.x.0, end.y.0])));
+        let cell = air.medium.cell();
+        let sites = cell.map_or(&[][..], |cell| &cell.sites);
+        for site in sites {
+            self.senders.push(Coverage { radio, position: site.position, power: site.power, pattern: site.pattern });
+            let about = format!("cell {}: {} dBm, carrier {}", site.name, site.power.0, site.carrier);
+            self.marks.push(Mark { name: &site.name, at: point(site.position), is_sender: true, about });
+        }
+        let point_of = air.access_point.filter(|_| sites.is_empty());
+        for (place, station) in air.stations.iter().enumerate() {
+            // A base station with cells is nowhere itself.
+            if sites.is_empty() || Some(place) != air.access_point {
+                self.add_station(air, station, (point_of, place), span);
+            }
+        }
+        // A cell is heard below noise, a preamble of 802.11 not.
+        let least = if cell.is_some() { -110.0 } else { radio.sensitivity.0 };
+        self.least = self.least.min(least);
+    }
+
+    fn add_station(
+        &mut self,
+        air: &'a AirConfig,
+        station: &'a AirStation,
+        (hub, place): (Option<usize>, usize),
+        span: Duration,
+    ) {
+        let Some(radio) = &air.radio else { return };
+        let antenna = &station.antenna;
+        let begins = antenna.path.position(Duration::ZERO);
+        let sends = |own: &'a AirStation| Coverage {
+            radio,
+            position: own.antenna.path.position(Duration::ZERO),
+            power: own.antenna.power,
+            pattern: own.antenna.pattern,
+        };
+        let is_sender = hub == Some(place);
+        if is_sender || hub.is_none() && air.access_point.is_none() {
+            self.senders.push(sends(station));
+        }
+        if let Some(hub) = hub.filter(|_| !is_sender) {
+            self.belongs.push([begins, air.stations[hub].antenna.path.position(Duration::ZERO)].map(point));
+        }
+        let sites = air.medium.cell().map_or(&[][..], |cell| &cell.sites);
+        let own = station.terminal.as_ref().and_then(|own| own.site);
+        let reach = |site: usize| {
+            let own = &sites[site];
+            Coverage { radio, position: own.position, power: own.power, pattern: own.pattern }.at(begins).0
+        };
+        let strongest = (0..sites.len()).max_by(|one, other| reach(*one).total_cmp(&reach(*other)));
+        if let Some(site) = own.or(strongest) {
+            self.belongs.push([begins, sites[site].position].map(point));
+        }
+        if !antenna.path.is_standing() {
+            let at = |step: u64| Duration::from_nanos(span.as_nanos() / STEPS * step);
+            self.ways.push((0..=STEPS).map(|step| point(antenna.path.position(at(step)))).collect());
+        }
+        let [x, y] = point(begins);
+        let about = format!("{}: {x:.1} m, {y:.1} m, {} dBm", station.name, antenna.power.0);
+        self.marks.push(Mark { name: &station.name, at: [x, y], is_sender, about });
+    }
+
+    /// Shows all of it, with a margin.
+    fn frame(&mut self) {
+        let marks = self.marks.iter().map(|mark| mark.at);
+        let all = marks.chain(self.ways.iter().flatten().copied()).chain(self.walls.iter().flatten().copied());
+        for [x, y] in all.collect::<Vec<_>>() {
+            self.from = [self.from[0].min(x), self.from[1].min(y)];
+            self.to = [self.to[0].max(x), self.to[1].max(y)];
+        }
+        let wide = (self.to[0] - self.from[0]).max(self.to[1] - self.from[1]).max(10.0);
+        for axis in 0..2 {
+            // Not flatter than one to three, so that contours are seen.
+            let own = self.to[axis] - self.from[axis];
+            let margin = (wide * 0.15).max((wide / 3.0 - own) / 2.0);
+            self.from[axis] -= margin;
+            self.to[axis] += margin;
+        }
+    }
+
+    /// The power in dBm of the strongest sender.
+    fn strongest(&self, [x, y]: Point) -> f64 {
+        let receiver = Position { x: Metres(x), y: Metres(y), z: RECEIVER };
+        let powers = self.senders.iter().map(|sender| sender.at(receiver));
+        powers.map(|Decibels(power)| power).fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests;
