@@ -13,6 +13,7 @@ mod bypass;
 mod calls;
 mod captures;
 mod carrier;
+mod cells;
 mod changes;
 mod churn;
 mod client;
