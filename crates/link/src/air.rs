@@ -79,6 +79,13 @@ pub struct AirTerminal {
     pub site: Option<usize>,
 }
 
+impl AirTerminal {
+    /// Whether its signals follow from where it is.
+    pub fn has_position(&self) -> bool {
+        self.signal == CellSignal::Positions
+    }
+}
+
 /// A station of a radio medium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AirStation {

@@ -23,8 +23,10 @@ __all__ = [
     "BitErrorLoss",
     "Bounds",
     "CellDrx",
+    "CellHandover",
     "CellHandovers",
     "CellSignals",
+    "CellSite",
     "CellTerminal",
     "CellTrace",
     "Chain",
@@ -333,6 +335,41 @@ class CellDrx(Model):
         self._put("on", on)
 
 
+class CellHandover(Model):
+    """When a terminal goes to another cell (event A3), and what that costs."""
+
+    def __init__(
+        self,
+        *,
+        filter: int | None = None,
+        forwarding: bool | None = None,
+        gap: Time | Literal[0] | None = None,
+        hysteresis: str | None = None,
+        measure: Time | None = None,
+        offset: str | None = None,
+        time_to_trigger: Time | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            filter: The coefficient k of the filter of measurements; 0 is none. Default: 4.
+            forwarding: Whether the old cell hands on what waits for the terminal; otherwise that is lost. Default:
+                true.
+            gap: For how long nothing is sent. Default: 50 ms.
+            hysteresis: What comes on top of that. Default: 1 dB.
+            measure: The time from one measurement to the next, a multiple of the slot. Default: 40 ms.
+            offset: By how much the other cell has to be stronger. Default: 3 dB.
+            time_to_trigger: For how long all measurements must show it. Default: 160 ms.
+        """
+        super().__init__()
+        self._put("filter", filter)
+        self._put("forwarding", forwarding)
+        self._put("gap", gap)
+        self._put("hysteresis", hysteresis)
+        self._put("measure", measure)
+        self._put("offset", offset)
+        self._put("time_to_trigger", time_to_trigger)
+
+
 class CellHandovers(Model):
     """Handovers of a terminal."""
 
@@ -386,6 +423,31 @@ class CellSignals(Model):
         self._put("walls", walls)
 
 
+class CellSite(Model):
+    """A cell of the base station: from where it sends, and how."""
+
+    def __init__(
+        self,
+        *,
+        position: Sequence[str] | Position,
+        antenna: Antenna | None = None,
+        carrier: int | None = None,
+        power: str | None = None,
+    ) -> None:
+        """
+        Args:
+            position: Where its antenna is.
+            antenna: Its antenna. Default: equal in all directions, 0 dB.
+            carrier: The number of its carrier: cells with the same one interfere. Default: 1.
+            power: The power on all blocks together, without the gain of its antenna. Default: that of the signals.
+        """
+        super().__init__()
+        self._put("position", position)
+        self._put("antenna", antenna)
+        self._put("carrier", carrier)
+        self._put("power", power)
+
+
 class CellTerminal(Model):
     """A terminal of a cell. The base station may stand here, too, with position, power and antenna."""
 
@@ -393,6 +455,7 @@ class CellTerminal(Model):
         self,
         *,
         antenna: Antenna | None = None,
+        cell: Name | None = None,
         cqi: int | None = None,
         handovers: CellHandovers | None = None,
         position: Sequence[str] | Position | None = None,
@@ -404,6 +467,8 @@ class CellTerminal(Model):
         """
         Args:
             antenna: Its antenna, with signals. Default: equal in all directions, 0 dB.
+            cell: The cell at which it stays. Default: the strongest one, with handovers; without signals the first
+                one.
             cqi: Its channel quality indicator in both directions. Default: by signals, or 15.
             handovers: Changes to other cells at regular times, with a gap in which nothing is sent. Default: none.
             position: Where it is, with signals. Default: that of the node.
@@ -414,6 +479,7 @@ class CellTerminal(Model):
         """
         super().__init__()
         self._put("antenna", antenna)
+        self._put("cell", cell)
         self._put("cqi", cqi)
         self._put("handovers", handovers)
         self._put("position", position)
@@ -3427,10 +3493,12 @@ class MediumCell(Model):
         base: Name,
         attempts: int | None = None,
         blocks: int | None = None,
+        cells: Mapping[str, CellSite] | None = None,
         drx: CellDrx | None = None,
         elements: int | None = None,
         errors: Share | Literal[0] | None = None,
         grant: Time | Literal[0] | None = None,
+        handover: CellHandover | None = None,
         harq: Time | None = None,
         layers: int | None = None,
         limit: int | None = None,
@@ -3455,10 +3523,13 @@ class MediumCell(Model):
             attempts: How often HARQ sends a block. Default: 4.
             blocks: The resource blocks of each direction: 6 to 100 with LTE (5 per MHz), up to 275 with 5G. Default:
                 100.
+            cells: The cells of the base station, with signals: from where it sends. Default: from where it is.
             drx: When terminals without data do not listen. Default: they always do.
             elements: The resource elements for data of a block in a slot, of 168. Default: 132.
             errors: The share of blocks that is not decoded at the first attempt. Default: 10 %.
             grant: The time from the slot with the request to that of the grant. Default: 7 slots.
+            handover: When terminals go from one of the cells to another. Default: event A3 with 3 dB, 1 dB and 160
+                ms.
             harq: The time from one attempt of HARQ to the next. Default: 8 slots.
             layers: The spatial layers. Default: 1.
             limit: How many packets wait for a terminal, or at it, at most. Default: 1000.
@@ -3487,10 +3558,12 @@ class MediumCell(Model):
         self._put("base", base)
         self._put("attempts", attempts)
         self._put("blocks", blocks)
+        self._put("cells", cells)
         self._put("drx", drx)
         self._put("elements", elements)
         self._put("errors", errors)
         self._put("grant", grant)
+        self._put("handover", handover)
         self._put("harq", harq)
         self._put("layers", layers)
         self._put("limit", limit)

@@ -33,7 +33,7 @@ pub struct CellSite {
 pub struct HandoverRule {
     /// By how much another site has to be stronger (a3-Offset).
     pub offset: Decibels,
-    /// What comes on top of that for the event to begin, and is taken off for it to end.
+    /// The margin on top of that for the event to begin; it is taken off for the event to end.
     pub hysteresis: Decibels,
     /// For how long all measurements must show it.
     pub trigger: Duration,

@@ -109,6 +109,9 @@ impl<'a> Map<'a> {
         span: Duration,
     ) {
         let Some(radio) = &air.radio else { return };
+        if station.terminal.as_ref().is_some_and(|own| !own.has_position()) {
+            return;
+        }
         let antenna = &station.antenna;
         let begins = antenna.path.position(Duration::ZERO);
         let sends = |own: &'a AirStation| Coverage {
