@@ -96,15 +96,8 @@ fn play(fixture: &Fixture, machines: &[&str]) -> Vec<Finished> {
     parts.into_iter().map(|part| Finished::of(&part.wait_with_output().expect("it ends"))).collect()
 }
 
-fn files(fixture: &Fixture, lab: &str) -> BTreeMap<String, Vec<u8>> {
-    let mut files = results_of_any(fixture, lab);
-    // It has the lab's name, which is that of the part.
-    files.remove("plan.json");
-    files
-}
-
 /// The results with or without a page.
-fn results_of_any(fixture: &Fixture, lab: &str) -> BTreeMap<String, Vec<u8>> {
+fn files(fixture: &Fixture, lab: &str) -> BTreeMap<String, Vec<u8>> {
     let page = fixture.latest(lab).join("report.html");
     if !page.exists() {
         std::fs::write(&page, "").expect("a file can be written");
@@ -122,24 +115,17 @@ fn are_equal(user: User, lab: &str, name: &str, machines: &[&str]) {
     let begin = Instant::now();
     fixture.netloom(&["run", "lab.yaml", "-q", "--no-report"]).expect_code(0);
     let whole = begin.elapsed();
-    // Captures and journals have the lab's name, which is that of the part.
-    for machine in machines {
-        fixture
-            .netloom(&["run", "lab.yaml", "-q", "--no-report", "--name", &format!("{name}-{machine}")])
-            .expect_code(0);
-    }
-    let pieces: Vec<_> = machines.iter().map(|machine| files(&fixture, &format!("{name}-{machine}"))).collect();
+    let piece = files(&fixture, name);
     let parts_begin = Instant::now();
     // All of them, since who ends first is seldom who knows why.
     let all = play(&fixture, machines);
     assert!(all.iter().all(|finished| finished.code == Some(0)), "{all:#?}");
     let parts = parts_begin.elapsed();
     crate::fixture::tell(&format!("{name}: {whole:?} in one piece, {parts:?} in {} parts", machines.len()));
-    let first = &pieces[0];
-    assert!(first.keys().any(|file| file.starts_with("captures/")) && first.contains_key("journal.arrows"));
-    for (machine, one_piece) in machines.iter().zip(&pieces) {
+    assert!(piece.keys().any(|file| file.starts_with("captures/")) && piece.contains_key("journal.arrows"));
+    for machine in machines {
         let own = format!("{name}-{machine}");
-        assert_same(one_piece, &files(&fixture, &own));
+        assert_same(&piece, &files(&fixture, &own));
         fixture.assert_nothing_is_left(&own);
     }
 }

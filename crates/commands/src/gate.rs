@@ -44,12 +44,19 @@ pub struct Gate {
     told: BTreeSet<Common>,
     /// How long to wait until the next look.
     wait: Option<Duration>,
+    /// Whether the part only says how far it is.
+    only_tells: bool,
 }
 
 impl Gate {
     /// A part that waits in this folder, and has this control socket; without a folder, a lab that is whole.
     pub fn new(folder: Option<PathBuf>, socket: &Path) -> Self {
         Self { folder, socket: socket.to_owned(), ..Self::default() }
+    }
+
+    /// A part in virtual time: it says how far it has come, and goes on, since it takes each step at the instant of lab time at which all do.
+    pub fn of_virtual_time(folder: Option<PathBuf>, socket: &Path) -> Self {
+        Self { only_tells: true, ..Self::new(folder, socket) }
     }
 
     /// Returns in what time this lab, which has come so far, takes the step; none: it is too early. A step that needs to be prepared is
@@ -62,6 +69,9 @@ impl Gate {
         if self.told.insert(step) {
             let path = folder.join(step.name()).with_extension("ready");
             fs::write(&path, self.socket.as_os_str().as_bytes()).map_err(RunError::results(&path))?;
+        }
+        if self.only_tells {
+            return Ok(Some(Duration::ZERO));
         }
         let path = folder.join(step.name());
         let mut text = String::new();
@@ -125,6 +135,14 @@ mod tests {
         assert_eq!(gate.opens(Common::End).expect("a folder"), None);
         fs::write(folder.path().join("end"), "0\n").expect("an instant");
         assert_eq!(gate.opens(Common::End).expect("a folder"), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_part_in_virtual_time_only_says_how_far_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut gate = Gate::of_virtual_time(Some(folder.path().to_owned()), Path::new("/run/s"));
+        assert_eq!(gate.opens(Common::Begin).expect("a folder"), Some(Duration::ZERO));
+        assert_eq!(fs::read(folder.path().join("begin.ready")).expect("a path"), b"/run/s");
     }
 
     #[test]

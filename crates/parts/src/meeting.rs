@@ -22,7 +22,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// How long a greeting may take.
 const GREETING: Duration = Duration::from_secs(5);
 /// The beginning of greetings: the last byte is the version.
-const MAGIC: [u8; 4] = *b"NLP\x01";
+const MAGIC: [u8; 4] = *b"NLP\x02";
 
 /// The place where this part is reached.
 enum Listener {
@@ -226,7 +226,7 @@ mod tests {
         let names = ["a", "b", "c"].map(str::to_owned).to_vec();
         let addresses = names.iter().map(|name| folder.join(name).display().to_string()).collect();
         let facts = BTreeMap::from([("the kernel".to_owned(), kernel.to_owned())]);
-        PartRequest { here, names, addresses, homes: vec![0, 1, 2], key: [key; 32], facts }
+        PartRequest { here, own_name: "lab".into(), names, addresses, homes: vec![0, 1, 2], key: [key; 32], facts }
     }
 
     fn meetings(of: impl Fn(usize) -> PartRequest + Sync) -> Vec<Result<Vec<usize>, String>> {

@@ -9,6 +9,8 @@ use std::os::unix::net::UnixStream;
 pub struct PartRequest {
     /// Its place among the parts.
     pub here: usize,
+    /// The name of the lab on this machine, which no other part has; what all parts record has the name of the whole lab.
+    pub own_name: String,
     /// The names of all parts: of their machines.
     pub names: Vec<String>,
     /// The addresses of all parts: `HOST:PORT`, or the absolute path of a Unix socket.

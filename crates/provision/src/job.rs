@@ -87,6 +87,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// Returns the name under which the lab runs on this machine: its own, or that of the part that is played here.
+    pub fn own_name(&self) -> &str {
+        self.part.as_ref().map_or(&self.plan.name, |part| &part.own_name)
+    }
+
     /// Returns the folder in which programs start if nothing else is said.
     pub fn start_folder(&self) -> &Path {
         self.root.as_ref().map_or(&self.cwd, |root| &root.start)

@@ -45,6 +45,13 @@ pub struct RunRequest {
     pub root: Option<MachineRoot>,
 }
 
+impl RunRequest {
+    /// Returns the name under which the lab runs on this machine: its own, or that of the part that is played here.
+    pub fn own_name(&self) -> &str {
+        self.part.as_ref().map_or(&self.plan.name, |part| &part.own_name)
+    }
+}
+
 /// A folder that kernel nodes see as the root of the machine's file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineRoot {

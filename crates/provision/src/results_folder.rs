@@ -37,7 +37,7 @@ pub fn results_folder(
 ) -> Result<Folder, WriteError> {
     let started = SystemTime::now();
     let RunRequest { plan, lab_file, lab_text, results, .. } = request;
-    let folder = Folder::create(results, &plan.name, started)?;
+    let folder = Folder::create(results, request.own_name(), started)?;
     let files = NamedFile::find(lab_file.parent().unwrap_or(Path::new("")), &plan.files)?;
     let mut origin = origin_here(request, mode, clock, kernel);
     origin.qemu = qemu.map(qemu_origin);

@@ -1,8 +1,10 @@
 //! What the guard hands to the session when it forks the lab process: what the lab is made of, and what only its life needs.
 
+use netloom_commands::Gate;
 use netloom_host::firewall::Firewall;
 use netloom_host::neighbors::Overflows;
 use netloom_judge::examination::Examination;
+use netloom_lab::Clock;
 use netloom_provision::job::Job;
 use netloom_units::Duration;
 use std::path::PathBuf;
@@ -33,4 +35,13 @@ pub(crate) struct Order {
     pub(crate) gate: Option<PathBuf>,
     /// The guard's process id, as seen from outside.
     pub(crate) guard_pid: i32,
+}
+
+impl Order {
+    /// Returns the place where a part of a lab waits for the others, or in virtual time says how far it has come.
+    pub(crate) fn gate(&self) -> Gate {
+        let (folder, socket) = (self.gate.clone(), &self.job.control_socket);
+        let is_virtual = self.job.plan.clock == Clock::Virtual;
+        if is_virtual { Gate::of_virtual_time(folder, socket) } else { Gate::new(folder, socket) }
+    }
 }

@@ -25,6 +25,9 @@ from ._errors import NetloomError, ProgramError
 from ._progress import progress_writer
 from ._ray_worker import Lab, Part, Work, digest_of
 
+#: Standard output, while what is printed goes to standard error.
+_stdout: int | None = None
+
 
 def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray_options: dict[str, Any]) -> None:
     """Plays the runs that are not in the folder yet.
@@ -51,6 +54,7 @@ def main(order: str) -> int:
     """
     asked = json.loads(order)
     file, folder, options = Path(asked["file"]), Path(asked["folder"]), list(asked["options"])
+    keep_stdout()
     try:
         ray = ray_itself()
         waiting = _prepare([str(file)], folder, options)
@@ -69,12 +73,24 @@ def main(order: str) -> int:
     become(ray, asked["then"])
 
 
+def keep_stdout() -> None:
+    """Sends what Ray prints to standard error: standard output is for what the program prints that this process becomes (`become`)."""
+    global _stdout
+    if _stdout is None:
+        sys.stdout.flush()
+        _stdout = os.dup(1)
+        os.dup2(2, 1)
+
+
 def become(ray: Any, arguments: Sequence[str]) -> NoReturn:
     """Leaves the cluster and becomes the program with these arguments, which shows what was done: signals do not end that half way."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     ray.shutdown()
     program = _program.program()
+    if _stdout is not None:
+        sys.stdout.flush()
+        os.dup2(_stdout, 1)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     os.execv(program, [program, *arguments])

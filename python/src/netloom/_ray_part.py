@@ -41,12 +41,16 @@ class Player:
         self._looked: float | None = None
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def here(self, first: int, count: int) -> dict[str, Any]:
-        """What this machine is: its clock, and whether so many ports of UDP from `first` on are free."""
-        return {"clock_ns": time.time_ns(), "host": socket.gethostname(), "is_free": _are_free(first, count)}
+    def here(self, first: int, count: int, is_tcp: bool = False) -> dict[str, Any]:
+        """What this machine is: its clock, and whether so many ports of UDP, or of TCP, from `first` on are free."""
+        return {"clock_ns": time.time_ns(), "host": socket.gethostname(), "is_free": _are_free(first, count, is_tcp)}
 
-    def begin(self, lab: Lab, options: Sequence[str]) -> None:
-        """Starts the part, which waits before its time zero."""
+    def has_folder(self, path: str) -> bool:
+        """Whether programs can start in this folder."""
+        return os.path.isdir(path)
+
+    def begin(self, lab: Lab, options: Sequence[str], key: str | None = None, folder: str | None = None) -> None:
+        """Starts the part, which waits before its time zero. `key`: that of the parts of a lab in virtual time; `folder`: where it starts."""
         get = self._get
         if get is None:
             import ray  # pyright: ignore[reportMissingImports]
@@ -59,10 +63,21 @@ class Player:
         gate.mkdir()
         command = [str(program), "run", str(file), "--results", str(self._home / "results"), "--json", "--no-report"]
         command += ["--annotations", "never", "--gate", str(gate), "--parent", str(os.getpid()), *options]
+        if key is not None:
+            place = self._home / "key"
+            place.touch(0o600)
+            place.write_text(key)
+            command += ["--key", str(place)]
         with open(self._home / "stdout", "wb") as out, open(self._home / "stderr", "wb") as said:
             # A session of its own: keys at a terminal are for whoever asks.
             self._process = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=said, start_new_session=True
+                command,
+                env=environment,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=said,
+                start_new_session=True,
             )
         (self._home / "pid").write_text(str(self._process.pid))
 
@@ -88,9 +103,14 @@ class Player:
         new.write_text(str(at_ns))
         new.rename(self._home / "gate" / step)
 
-    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Asks the part over its control socket; its reply."""
-        return _ray_programs.ask(self._socket(), request)
+    def ask(self, request: Mapping[str, Any], may_be_gone: bool = False) -> dict[str, Any]:
+        """Asks the part over its control socket; its reply. `may_be_gone`: whether a part that has ended answers nothing."""
+        try:
+            return _ray_programs.ask(self._socket(), request)
+        except OSError:
+            if may_be_gone:
+                return {}
+            raise
 
     def start(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Starts a program of a user in a node, or a capture; the reply, with its `number` for `program`."""
@@ -134,8 +154,14 @@ class Player:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL if kill else signal.SIGINT)
 
-    def results(self) -> dict[str, Any]:
-        """How the part ended: `code`, `said`, `report`, and its folder as an `archive`, named `results` in it."""
+    def digests(self) -> dict[str, str]:
+        """The digests of the files that all parts of a lab in virtual time have in common."""
+        return _ray_worker.digests(self._results()) if list((self._home / "results").glob("*/*")) else {}
+
+    def results(self, only_own: bool = False) -> dict[str, Any]:
+        """How the part ended: `code`, `said`, `report`, and its folder as an `archive`, named `results` in it. `only_own`: the archive has
+        only those files that other parts of a lab in virtual time have not.
+        """
         code = None if self._process is None else self._process.poll()
         ended: dict[str, Any] = {"code": code, "said": _tail(self._home / "stderr")}
         try:
@@ -143,8 +169,9 @@ class Player:
         except (OSError, ValueError):
             return ended
         results = report.get("results")
+        only = _ray_worker.is_own if only_own else None
         ended |= {"report": report, "results": Path(results).name if results else ""}
-        return {**ended, "archive": _ray_worker.packed(Path(results))} if results else ended
+        return {**ended, "archive": _ray_worker.packed(Path(results), only)} if results else ended
 
     def clear(self) -> None:
         """Leaves nothing on this machine."""
@@ -157,9 +184,10 @@ class Player:
         self._keeper.wait()
 
 
-def _are_free(first: int, count: int) -> bool:
+def _are_free(first: int, count: int, is_tcp: bool) -> bool:
+    kind = socket.SOCK_STREAM if is_tcp else socket.SOCK_DGRAM
     for port in range(first, first + count):
-        with socket.socket(socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        with socket.socket(socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET, kind) as probe:
             try:
                 probe.bind(("", port))
             except OSError:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _parts, _program, _ray, _ray_part, _ray_programs, _ray_worker
+from . import _parts, _program, _ray, _ray_part, _ray_programs, _ray_virtual, _ray_worker
 from ._errors import NetloomError
 from ._parts import PartResults
 from ._ray_worker import Lab, Part
@@ -72,6 +72,9 @@ class Run:
         self._machines: list[Machine] = []
         self._has_begun = self._is_interrupted = False
         self._folder: Path | None = None
+        self._is_virtual = bool(asked["is_virtual"])
+        #: Among how many machines the lab is divided, if not those of its file.
+        self._count: int | None = asked["machines"]
 
     def play(self) -> Path:
         """Plays the lab to its end; the results folder.
@@ -95,10 +98,12 @@ class Run:
         """What goes where."""
         asked = self._asked
         check = ["check", *self._lab(), "--json", "--path", f"{asked['path_ns']}ns"]
+        check += ["--clock", "virtual"] if self._is_virtual else []
         nodes = self._nodes()
-        found = self._checked(check, asked["machines"])
+        found = self._checked(check, self._count)
         if found is None:
-            found = self._checked(check, len(nodes))
+            self._count = len(nodes)
+            found = self._checked(check, self._count)
         assert found is not None
         used = [machine for machine in found["machines"] if machine["nodes"]]
         if found["does_not_fit"]:
@@ -123,7 +128,7 @@ class Run:
 
     def _start(self, placement: Mapping[str, Any]) -> None:
         """Starts all parts; each waits before its time zero."""
-        ray, asked = self._ray, self._asked
+        ray = self._ray
         for module in (_ray_worker, _ray_programs, _ray_part):
             ray.cloudpickle.register_pickle_by_value(module)
         used = [machine for machine in placement["machines"] if machine["nodes"]]
@@ -136,16 +141,33 @@ class Run:
             listens = (node["NodeManagerAddress"], int(node["NodeManagerPort"]))
             is_client = ray.util.client.ray.is_connected()
             self._machines.append(Machine(part, actor.remote(), None if is_client else listens))
-        port = self._meet(max(len(placement["crossing"]), 1))
+        orders = self._virtual_orders() if self._is_virtual else self._orders(len(placement["crossing"]))
+        self._tell("; ".join(f"{machine.part.machine} is {machine.part.address}" for machine in self._machines))
+        self._ask(lambda machine: machine.player.begin.remote(*orders[machine.part.machine]), TRANSFER)
+
+    def _orders(self, crossing: int) -> dict[str, tuple[Any, ...]]:
+        """What each machine is to begin: a lab file of its own. `crossing`: how many links lead from one machine to another."""
+        port = self._meet(max(crossing, 1))
         # Whatever ends this process: parts have keys, and whoever uses the runtime folder next removes what is there.
         with tempfile.TemporaryDirectory(prefix="parts-", dir=self._asked["runtime"]) as home:
             texts = self._divided(Path(home), port)
-        labs = self._handed(texts)
-        self._tell("; ".join(f"{machine.part.machine} is {machine.part.address}" for machine in self._machines))
-        options = list(asked["options"])
-        self._ask(lambda machine: machine.player.begin.remote(labs[machine.part.machine], options), TRANSFER)
+        texts = {machine: (f"{self._asked['lab']}-{machine}.yaml", text) for machine, text in texts.items()}
+        options = list(self._asked["options"])
+        return {machine: (lab, options) for machine, lab in self._handed(texts).items()}
 
-    def _meet(self, count: int) -> int:
+    def _virtual_orders(self) -> dict[str, tuple[Any, ...]]:
+        """The same in virtual time, where all machines begin the same lab file."""
+        asked, parts = self._asked, [machine.part for machine in self._machines]
+        options = _ray_virtual.options(parts, self._meet(len(parts), is_tcp=True), self._count)
+        text = Path(asked["text"]).read_text(encoding="utf-8")
+        labs = self._handed({part.machine: (f"{asked['lab']}.yaml", text) for part in parts})
+        # Programs start where the user is, if that is everywhere.
+        here = os.getcwd()
+        have = self._ask_whole(lambda machine: machine.player.has_folder.remote(here), PATIENCE)
+        key, folder = _ray_virtual.new_key(), here if all(have.values()) else "/"
+        return {name: (lab, [*asked["options"], *options[name]], key, folder) for name, lab in labs.items()}
+
+    def _meet(self, count: int, is_tcp: bool = False) -> int:
         """Learns the machines' clocks, and finds ports that are free on all of them; the first."""
         best: dict[str, int] = {}
         self._ask_whole(lambda machine: machine.player.here.remote(0, 0), STARTING)
@@ -159,10 +181,14 @@ class Run:
                     machine.ahead_ns = here[machine.part.machine]["clock_ns"] - begun - took // 2
         port = self._asked["port"]
         for first in range(port, min(port + 100 * count, 65_536 - count), count):
-            heres = self._ask_whole(lambda machine, first=first: machine.player.here.remote(first, count), PATIENCE)
+            heres = self._ask_whole(
+                lambda machine, first=first: machine.player.here.remote(first, count, is_tcp), PATIENCE
+            )
             if all(here["is_free"] for here in heres.values()):
                 return first
-        raise NetloomError(f"no {count} ports of UDP from {port} on are free on all machines: write another --port")
+        raise NetloomError(
+            f"no {count} ports of {'TCP' if is_tcp else 'UDP'} from {port} on are free on all machines: write another --port"
+        )
 
     def _divided(self, home: Path, port: int) -> dict[str, str]:
         """The texts of the parts, by machine."""
@@ -170,8 +196,8 @@ class Run:
         command = ["split", *self._lab(), "--path", f"{asked['path_ns']}ns", "--port", str(port), "-o", str(home)]
         for machine in self._machines:
             command += ["--address", f"{machine.part.machine}={machine.part.address}"]
-        if asked["machines"] is not None or not self._has_machines():
-            command += ["--machines", str(asked["machines"] or len(self._nodes()))]
+        if self._count is not None:
+            command += ["--machines", str(self._count)]
         command += ["--plain"] if asked["is_plain"] else []
         _program.call(command)
         return {
@@ -179,12 +205,8 @@ class Run:
             for machine in self._machines
         }
 
-    def _has_machines(self) -> bool:
-        check = ["check", *self._lab(), "--json", "--path", f"{self._asked['path_ns']}ns"]
-        return self._checked(check, None) is not None
-
-    def _handed(self, texts: Mapping[str, str]) -> dict[str, Lab]:
-        """What machines need, handed to Ray: what several need, once."""
+    def _handed(self, texts: Mapping[str, tuple[str, str]]) -> dict[str, Lab]:
+        """What machines need, handed to Ray: what several need, once. `texts`: the names and texts of their lab files."""
         handed: dict[str, Part] = {}
 
         def part(path: Path) -> Part:
@@ -200,7 +222,7 @@ class Run:
         program = part(Path(_program.program()))
         files = {name: part(folder / name) for name in asked["files"]}
         given = None if kernel is None else part(kernel)
-        return {name: Lab(f"{asked['lab']}-{name}.yaml", text, program, given, files) for name, text in texts.items()}
+        return {machine: Lab(name, text, program, given, files) for machine, (name, text) in texts.items()}
 
     def _ask_whole(
         self, question: Callable[[Machine], Any], patience: float, machines: Sequence[Machine] | None = None
@@ -276,7 +298,7 @@ class Run:
     def _begin(self) -> None:
         """Waits until all parts are ready, and lets them begin at one instant."""
         try:
-            while all(machine.is_active for machine in self._machines):
+            while all(machine.is_active or self._is_through(machine) for machine in self._machines):
                 self._look(PATIENCE)
                 if self._ends():
                     raise KeyboardInterrupt
@@ -290,6 +312,10 @@ class Run:
         except KeyboardInterrupt:
             self._is_interrupted = True
         self._end(is_cut_short=True)
+
+    def _is_through(self, machine: Machine) -> bool:
+        """Whether it has come to its end while others may still be before their time zero, as in virtual time."""
+        return self._is_virtual and machine.part.lost is None and bool(machine.state.get("begin"))
 
     def _come_up(self) -> None:
         """Does what is due when the lab is up."""
@@ -318,6 +344,8 @@ class Run:
                 is_lost = any(machine.part.lost is not None for machine in self._machines)
                 failed = any(machine.state.get("code", 0) not in (None, *_parts.ENDED) for machine in self._machines)
                 if failed or (is_lost and not (self._asked["continues"] and self._has_begun)):
+                    if self._is_virtual:
+                        self._settle()
                     self._end(is_cut_short=True)
                     return
                 if self._ends():
@@ -331,6 +359,13 @@ class Run:
         except KeyboardInterrupt:
             self._is_interrupted = True
             self._end(is_cut_short=True)
+
+    def _settle(self) -> None:
+        """Waits for parts that end by themselves since one of them has failed, and whose machines may be known as lost only later."""
+        until = time.monotonic() + _ray_virtual.SETTLING
+        while any(machine.is_active for machine in self._machines) and time.monotonic() < until:
+            self._look(SILENCE)
+            time.sleep(TURN)
 
     def _end(self, is_cut_short: bool) -> None:
         """Ends the parts that go on, and waits for them."""
@@ -349,18 +384,33 @@ class Run:
         """Brings the results of all parts into one folder."""
         self._tell("collecting the results")
         asked = self._asked
-        answers = self._ask(lambda machine: machine.player.results.remote(), TRANSFER)
+        digests: dict[str, Any] = {}
+        base: PartResults | None = None
+        if self._is_virtual:
+            for machine in self._machines:
+                machine.part.code = machine.state.get("code") if machine.part.code is None else machine.part.code
+            digests = self._ask(lambda machine: machine.player.digests.remote(), TRANSFER)
+            base = _ray_virtual.best([machine.part for machine in self._machines], digests)
+        answers = self._ask(
+            lambda machine: machine.player.results.remote(base is not None and machine.part is not base), TRANSFER
+        )
+        if base is not None and base.lost is not None:
+            return self._collect()
         folder = self._made_folder()
         for machine in self._machines:
             part, answer = machine.part, answers.get(machine.part.machine)
             if answer is None:
                 continue
-            if part.code is None:
-                part.code, part.said = answer["code"], answer["said"]
+            part.said = part.said or answer["said"]
+            part.code = answer["code"] if part.code is None else part.code
             part.report = answer.get("report")
             if archive := answer.get("archive"):
                 _unpack(archive, folder / "parts", answer["results"], part.machine)
-        _parts.join(folder, asked["lab"], [machine.part for machine in self._machines], self._is_interrupted)
+        parts = [machine.part for machine in self._machines]
+        if base is not None and (folder / "parts" / base.machine).is_dir():
+            _ray_virtual.joined(folder, parts, base, digests, self._is_interrupted)
+        else:
+            _parts.join(folder, asked["lab"], parts, self._is_interrupted)
         if self._has_begun:
             latest = folder.parent / f".latest-{folder.name}"
             latest.symlink_to(folder.name)

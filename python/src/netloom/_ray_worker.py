@@ -16,6 +16,7 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,13 @@ exec 3<&0 </dev/null
     done
 } &
 """
+
+
+#: Of the results of a lab in virtual time: the tables that have the rows of a part's own nodes alone, the files that each machine has for itself, and
+#: those that say how the run was.
+OWN_TABLES = ("tcp.csv", "nodes.csv", "disks.csv")
+OWN = ("logs/console-*.log", "provenance.json", "report.json", "verdict.json", "machine-files.json", *OWN_TABLES)
+OF_A_RUN = ("summary.txt", "report.html", "lab.svg")
 
 
 @dataclass(frozen=True)
@@ -143,12 +151,36 @@ def _own_folder() -> Generator[Path, None, None]:
         keeper.wait()
 
 
-def packed(folder: Path) -> bytes:
-    """A folder as an archive, in which it has its own name."""
+def packed(folder: Path, only: Callable[[str], bool] | None = None) -> bytes:
+    """A folder as an archive, in which it has its own name; `only`: which of its files are in it, by their names in the folder."""
+
+    def wanted(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        name = str(Path(entry.name).relative_to(folder.name))
+        return entry if only is None or entry.isdir() or only(name) else None
+
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
-        archive.add(folder, arcname=folder.name)
+        archive.add(folder, arcname=folder.name, filter=wanted)
     return buffer.getvalue()
+
+
+def is_own(name: str) -> bool:
+    """Whether each part of a lab in virtual time has this file of its results folder for itself; all others are the same in all parts."""
+    return any(fnmatch(name, pattern) for pattern in OWN)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file that all parts of a lab in virtual time have to have in common, by its name in the results folder."""
+    found: dict[str, str] = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_file() and not path.is_symlink() and not is_own(name) and name not in OF_A_RUN:
+            digest = hashlib.sha256()
+            with open(path, "rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+            found[name] = digest.hexdigest()
+    return found
 
 
 def programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, str]]:
@@ -202,5 +234,8 @@ def _kept(cache: Path, part: Part, get: Callable[[Any], bytes]) -> Path:
     with os.fdopen(number, "wb") as file:
         file.write(data)
     os.chmod(name, 0o755)
-    os.rename(name, path)
+    # Another worker may have put it there meanwhile, and run it by now: it stays.
+    with contextlib.suppress(FileExistsError):
+        os.link(name, path)
+    os.unlink(name)
     return path

@@ -69,7 +69,7 @@ class Served(_ray_run.Run):
         (folder / "commands.json").write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
         (folder / "logs").mkdir()
         asked = {"request": "topology"}
-        topologies = self._ask(lambda machine: machine.player.ask.remote(asked), _ray_run.PATIENCE)
+        topologies = self._ask(lambda machine: machine.player.ask.remote(asked, True), _ray_run.PATIENCE)
         # A part that has just ended or is lost is dealt with at the next turn.
         known = [(machine.part, topologies.get(machine.part.machine, {})) for machine in self._machines]
         self.places = Places([(part, found) for part, found in known if found.get("reply") == "topology"])
@@ -101,22 +101,30 @@ class Served(_ray_run.Run):
     def _fetch_logs(self) -> None:
         """Brings what programs have written since into the results folder, where `netloom logs` reads it."""
         known = self._fetched
+        # In virtual time all parts write the same.
+        of = [machine for machine in self._machines if machine.part.lost is None][:1] if self._is_virtual else None
+
+        def name_of(machine: str) -> str:
+            return "" if self._is_virtual else machine
+
         added = self._ask(
-            lambda machine: machine.player.logs.remote(known.get(machine.part.machine, {})), _ray_run.SILENCE
+            lambda machine: machine.player.logs.remote(known.get(name_of(machine.part.machine), {})),
+            _ray_run.SILENCE,
+            of,
         )
         for machine, logs in added.items():
             for name, data in logs.items():
                 with open(self._made_folder() / "logs" / name, "ab") as log:
                     log.write(data)
-                lengths = known.setdefault(machine, {})
+                lengths = known.setdefault(name_of(machine), {})
                 lengths[name] = lengths.get(name, 0) + len(data)
 
     def _collect(self) -> Path:
         self._note_ending()
-        for machine in self._machines:
-            if machine.part.lost is None:
-                for name in self._fetched.get(machine.part.machine, {}):
-                    (self._made_folder() / "logs" / name).unlink(missing_ok=True)
+        lost = {machine.part.machine for machine in self._machines if machine.part.lost is not None}
+        for machine, logs in self._fetched.items():
+            for name in logs if machine not in lost else ():
+                (self._made_folder() / "logs" / name).unlink(missing_ok=True)
         return super()._collect()
 
     def end(self) -> None:
@@ -223,6 +231,7 @@ def main(order: str) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tell = progress_writer(not asked["quiet"])
     whole = Whole(None, asked, tell)
+    _ray.keep_stdout()
     try:
         ray = _ray.ray_itself()
         _ray.connect(ray, None if asked["on"] == "ray" else asked["on"])

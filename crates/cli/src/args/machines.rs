@@ -11,8 +11,9 @@ pub(crate) struct Machines {
     #[arg(
         long,
         value_name = "CLUSTER",
+        group = "divided",
         value_parser = cluster,
-        conflicts_with_all = ["name", "clock", "from", "auto_dilate", "stop_at", "follow", "plots", "provenance"]
+        conflicts_with_all = ["name", "from", "auto_dilate", "stop_at", "follow", "plots", "provenance"]
     )]
     pub(crate) on: Option<String>,
     #[command(flatten)]
@@ -32,7 +33,7 @@ pub(crate) struct Machines {
 #[derive(Debug, Args)]
 pub(crate) struct UpMachines {
     /// Bring the parts of the lab up on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, or its address
-    #[arg(long, value_name = "CLUSTER", value_parser = cluster, conflicts_with_all = ["name", "clock", "from", "follow"])]
+    #[arg(long, value_name = "CLUSTER", group = "divided", value_parser = cluster, conflicts_with_all = ["name", "clock", "from", "follow"])]
     pub(crate) on: Option<String>,
     #[command(flatten)]
     pub(crate) division: Division,
@@ -42,7 +43,7 @@ pub(crate) struct UpMachines {
 #[derive(Debug, Args)]
 pub(crate) struct PartOf {
     /// In virtual time, play the nodes of this machine alone, together with such commands for all other machines of the lab
-    #[arg(long, value_name = "MACHINE", requires_all = ["at", "key"], conflicts_with_all = ["on", "auto_dilate", "stop_at", "follow", "gate"])]
+    #[arg(long, value_name = "MACHINE", requires_all = ["at", "key"], group = "divided", conflicts_with_all = ["on", "auto_dilate", "stop_at", "follow"])]
     pub(crate) part: Option<String>,
     /// With --part, where the command for a machine is reached: its address and a port of TCP, or the absolute path of a Unix socket; once
     /// for each machine
@@ -63,13 +64,13 @@ fn place(text: &str) -> Result<(String, String), String> {
 /// How a lab is divided among the machines of a cluster.
 #[derive(Debug, Args)]
 pub(crate) struct Division {
-    /// With --on, divide the lab among so many machines, in the place of the `machines` of the lab file: 1 to 64
-    #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u64).range(1..=MachinePlan::MOST as u64))]
+    /// With --on or --part, divide the lab among so many machines, in the place of the `machines` of the lab file: 1 to 64
+    #[arg(long, value_name = "N", requires = "divided", value_parser = clap::value_parser!(u64).range(1..=MachinePlan::MOST as u64))]
     pub(crate) machines: Option<u64>,
     /// With --on, how long a packet takes from one machine to another, in one direction
     #[arg(long, value_name = "TIME", requires = "on", value_parser = path_time, default_value = "500us")]
     pub(crate) path: netloom_units::Duration,
-    /// With --on, the port of UDP of the first link between machines; each further one has the next
+    /// With --on, the first port between machines: of UDP, and each further link has the next; in virtual time of TCP, and each further machine
     #[arg(long, value_name = "PORT", requires = "on", default_value_t = TunnelPlan::PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
     /// With --on, encrypt and authenticate nothing between the machines

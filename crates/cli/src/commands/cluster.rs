@@ -5,7 +5,7 @@ use crate::args::{Division, OnLoss, Overrides};
 use clap::ValueEnum;
 use netloom_host::runtime::{RuntimeDir, RuntimeError};
 use netloom_judge::ExitCode;
-use netloom_lab::{Clock, Shards};
+use netloom_lab::{Clock, Plan, Shards};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +14,8 @@ use std::time::Duration;
 pub(super) struct Spread<'a> {
     /// Its lab file.
     pub(super) file: &'a Path,
+    /// Whether it is run in virtual time, if it says so; a lab that stays up is not.
+    pub(super) may_be_virtual: bool,
     /// The settings that replace those of the lab file.
     pub(super) overrides: &'a Overrides,
     /// How it is divided.
@@ -32,11 +34,10 @@ impl Spread<'_> {
     /// Returns what Python is to do, as its module `_served` has it. From here on, this process holds the runtime folder of the lab, and so will
     /// the program that it becomes.
     pub(super) fn order(&self) -> Result<Map<String, Value>, Failure> {
-        let loaded = lab_file::load(self.file, &self.overrides.foreign, None)?;
+        let loaded = lab_file::load(self.file, &self.overrides.foreign, self.overrides.clock)?;
         let plan = &loaded.lab.plan;
-        if plan.clock != Clock::Real {
-            let why = "--on: a lab runs over several machines in real time only";
-            return Err(Failure::new(ExitCode::LabFile, why));
+        if let Some(why) = self.why_not(plan) {
+            return Err(Failure::new(ExitCode::LabFile, format!("--on: {why}")));
         }
         if self.overrides.root.is_some() {
             let why = "--root: a lab over several machines has the files of each";
@@ -49,6 +50,7 @@ impl Spread<'_> {
             "file": self.file,
             "text": self.overrides.foreign.as_played.as_deref().unwrap_or(self.file),
             "lab": plan.name,
+            "is_virtual": plan.clock == Clock::Virtual,
             "files": plan.files,
             "on": self.on,
             "machines": self.division.machines,
@@ -65,9 +67,25 @@ impl Spread<'_> {
         Ok(order)
     }
 
+    /// Says why several machines cannot play a lab; none if they can.
+    fn why_not(&self, plan: &Plan) -> Option<String> {
+        match plan.clock {
+            Clock::Real => None,
+            Clock::Dilated(_) => Some("a lab runs over several machines in real or in virtual time".into()),
+            Clock::Virtual if !self.may_be_virtual => Some("a lab stays up over several machines in real time only".into()),
+            Clock::Virtual if self.division.on_loss == OnLoss::Continue => {
+                Some("in virtual time no machine goes on without another one: leave out --on-loss continue".into())
+            }
+            Clock::Virtual if self.division.plain => {
+                Some("in virtual time what goes between machines is always encrypted: leave out --plain".into())
+            }
+            Clock::Virtual => netloom_run::why_not_parts(plan),
+        }
+    }
+
     /// The options with which each part runs.
     fn options(&self) -> Vec<String> {
-        let Overrides { seed, precision, shards, .. } = self.overrides;
+        let Overrides { seed, precision, shards, clock, .. } = self.overrides;
         let shards = shards.map(|shards| match shards {
             Shards::Auto => "auto".to_owned(),
             Shards::Count(count) => count.to_string(),
@@ -75,7 +93,15 @@ impl Spread<'_> {
         let precision = precision.and_then(|precision| Some(precision.to_possible_value()?.get_name().to_owned()));
         let limit = self.wall_limit.map(|limit| format!("{}ns", limit.as_nanos()));
         let seed = seed.map(|seed| seed.to_string());
-        let given = [("--seed", seed), ("--precision", precision), ("--shards", shards), ("--wall-limit", limit)];
+        // The text of a part has no other clock than real time; that of a whole lab has its own.
+        let clock = clock.filter(|clock| *clock == Clock::Virtual).map(|_| "virtual".to_owned());
+        let given = [
+            ("--seed", seed),
+            ("--precision", precision),
+            ("--shards", shards),
+            ("--wall-limit", limit),
+            ("--clock", clock),
+        ];
         given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
     }
 }

@@ -95,7 +95,7 @@ fn guard(request: &RunRequest, mode: Mode, watched: Watched, sink: &mut dyn FnMu
     preflight::labels(&request.plan, &request.lab_file)?;
     preflight::open_files(&request.plan)?;
     sweep_stale().map_err(cannot_acquire)?;
-    let watcher = Watcher::fork(Some(&request.plan.name)).map_err(refused)?;
+    let watcher = Watcher::fork(Some(request.own_name())).map_err(refused)?;
     let outcome = watched_over(request, resources, (mode, users), watched, sink);
     watcher.dismiss();
     outcome
@@ -112,7 +112,7 @@ fn watched_over(
     let ground = Ground { plan: &request.plan, lab_file: &request.lab_file, kernel: None, folder_of_labs: None };
     resources.open(Opening::First, &ground)?;
     let room = neighbors::make_room(&request.plan)?;
-    let mut runtime = match RuntimeDir::acquire(&request.plan.name) {
+    let mut runtime = match RuntimeDir::acquire(request.own_name()) {
         Ok(runtime) => Some(runtime),
         Err(error) => {
             // That the lab is up already is worth more than that the limits could not be put back.
@@ -217,7 +217,7 @@ fn live(
     held.write_state(&state).map_err(refused)?;
     let signals = Signals::hold(&[]).map_err(|error| RunError::Machine(format!("holding signals back: {error}")))?;
     let options = LabOptions {
-        name: job.plan.name.clone(),
+        name: job.own_name().to_owned(),
         hosts_file: Some(job.hosts_file.clone()),
         resolver_file: resolver(&job.plan, held)?,
         memory: memory(job)?,
@@ -318,7 +318,7 @@ fn prepare(request: &RunRequest, resources: &Resources, mode: Mode, runtime: &Ru
         counter: *counter,
         kernel_samples: *take_samples,
         kernel_checkpoint: *have_checkpoint,
-        cpu_group: cpu_group(&request.plan),
+        cpu_group: cpu_group(&request.plan, request.own_name()),
         part: request.part.clone(),
         wall_end: request.wall_limit.map(|limit| Instant::now() + limit),
         read_files: machine_files::begin(&request.plan)?,
@@ -358,14 +358,14 @@ fn memory(job: &Job) -> Result<Option<PathBuf>, RunError> {
 
 /// Where what nodes keep is, beside the results of the lab's runs.
 fn keep(request: &RunRequest, cwd: &Path) -> PathBuf {
-    cwd.join(&request.results).join(&request.plan.name).join("keep")
+    cwd.join(&request.results).join(request.own_name()).join("keep")
 }
 
 /// Looks for a place for CPU shares if a node has one.
-fn cpu_group(plan: &Plan) -> Option<Result<LabGroup, Unavailable>> {
+fn cpu_group(plan: &Plan, name: &str) -> Option<Result<LabGroup, Unavailable>> {
     plan.nodes.iter().any(|node| node.cpus.is_some()).then(|| {
         let hierarchy = Hierarchy::detect()?;
-        Ok(hierarchy.plan(&plan.name, std::process::id()))
+        Ok(hierarchy.plan(name, std::process::id()))
     })
 }
 

@@ -38,7 +38,7 @@ use exercise::Exercise;
 use heartbeats::Heartbeats;
 use log_times::LogTimes;
 use measuring::Measuring;
-use netloom_commands::{Command, Common, Gate};
+use netloom_commands::{Command, Common};
 use netloom_control::Server;
 use netloom_figures::Snapshot;
 use netloom_host::runtime::note_ending;
@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
         Self {
             programs: Programs::new(&job.plan, (nodes, reboots), hosts, ways),
             requests: Requests::new(server, job.mode == Mode::Up, order.stop_at),
-            gate: Gate::new(order.gate.clone(), &job.control_socket),
+            gate: order.gate(),
             guard_is_gone: false,
             signals,
             recording,

@@ -125,7 +125,7 @@ impl Requests {
         let reply = match request {
             other if is_withheld(&other, context) => refused((ExitCode::Usage, ONE_OF_PARTS.to_owned())),
             Request::Hello(hello) => {
-                greet(&hello, &context.job.plan.name, CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
+                greet(&hello, context.job.own_name(), CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
             }
             Request::Info => Reply::Info(info(context, programs, self.now(context).paused)),
             Request::Topology => Reply::Topology(topology::topology(context, programs)),
@@ -247,7 +247,7 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
         addresses: node.interfaces.iter().flat_map(|i| i.addresses.iter().map(ToString::to_string)).collect(),
     };
     LabInfo {
-        name: plan.name.clone(),
+        name: context.job.own_name().to_owned(),
         mode: context.job.mode.name().into(),
         file: context.job.lab_file.clone(),
         pid: context.order.guard_pid,

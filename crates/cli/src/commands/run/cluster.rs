@@ -26,6 +26,7 @@ const LONGEST: u64 = 1 << 30;
 pub(super) fn play(args: &RunArgs, on: &str) -> Failure {
     let spread = Spread {
         file: &args.file,
+        may_be_virtual: true,
         overrides: &args.overrides,
         division: &args.machines.division,
         results: &args.results,
@@ -93,7 +94,12 @@ pub(super) fn played(folder: &Path, args: &RunArgs) -> Result<Report, Failure> {
 /// Writes the plan of the whole lab, its picture, and where the results come from: as the first part says it of its machine.
 fn write_origin(folder: &Path, args: &RunArgs) -> Result<(), Failure> {
     let text = netloom_lab::read(&folder.join(LAB)).map_err(|error| Failure::new(ExitCode::Results, error))?;
-    let lab = netloom_lab::parse(&text, &args.file.to_string_lossy()).map_err(|found| lab_file::refused(&found))?;
+    let name = args.file.to_string_lossy();
+    let lab = match args.overrides.clock {
+        Some(clock) => netloom_lab::parse_with_clock(&text, &name, clock),
+        None => netloom_lab::parse(&text, &name),
+    };
+    let lab = lab.map_err(|found| lab_file::refused(&found))?;
     let plan = lab.plan;
     let results = Folder::existing(folder.to_owned())?;
     results.write_json("plan.json", &plan.description())?;
