@@ -188,18 +188,13 @@ impl DeviceBackend {
         self.health.what_computes()
     }
 
-    /// Frames that came while the interface was down, so that the kernel did not receive them.
-    pub fn unheard(&self) -> u64 {
-        self.unheard_before + self.mailbox.unheard()
-    }
-
     /// Takes over from the kernel of a node that has crashed, in its lane: from `now` on its connections are sampled as those of that one
     /// were.
     pub fn succeed(&mut self, before: &mut Self, now: Instant) {
         if let Some(lane) = before.lane.take() {
             self.set_lane(lane, std::mem::take(&mut before.processors));
         }
-        self.unheard_before = before.unheard();
+        self.unheard_before = Machine::unheard(before);
         self.samples = std::mem::take(&mut before.samples);
         self.owners = before.owners;
         if let Some(step) = self.samples.step() {
@@ -376,6 +371,10 @@ impl Machine for DeviceBackend {
         self.health.move_to(*processor);
         own.move_to(lane);
         self.mailbox.set_lane(own.number());
+    }
+
+    fn unheard(&self) -> u64 {
+        self.unheard_before + self.mailbox.unheard()
     }
 
     fn look(&mut self) -> Result<(), MachineError> {

@@ -28,6 +28,6 @@ mod tests;
 
 pub use cpu::Paced;
 pub use machine::{Device, Machine, MachineError, NextWake, TimedFrame};
-pub use parts::{Begun, Parted, Reported, Told, Wire};
+pub use parts::{Begun, Parted, Reported, Stated, Told, Wire};
 pub use scheduler::{AgentFrame, DevicePort, Scheduler, SchedulerError, Stop};
 pub use statistics::{MachineStatistics, Statistics};

@@ -26,13 +26,19 @@ pub struct OtherParts {
 }
 
 impl OtherParts {
-    /// Meets all other parts of a lab that is played in several, in the process from which the lab is forked.
+    /// Meets all other parts of a lab that is played in several, in the process from which the lab is forked. `more`: what has to be the same
+    /// beside the facts of the request.
     ///
     /// # Errors
     /// Which part does not come, or is not of the same lab, with the difference in words.
-    pub fn meet(&mut self, request: Option<&PartRequest>) -> Result<(), String> {
+    pub fn meet(
+        &mut self,
+        request: Option<&PartRequest>,
+        more: impl Iterator<Item = (String, String)>,
+    ) -> Result<(), String> {
         if let Some(request) = request {
-            self.met = meeting::meet(request)?;
+            let facts = request.facts.clone().into_iter().chain(more).collect();
+            self.met = meeting::meet(&PartRequest { facts, ..request.clone() })?;
         }
         Ok(())
     }

@@ -18,7 +18,9 @@ type Formatted = BTreeMap<(Filesystem, u64), File>;
 /// The disks by the places of their nodes in the plan.
 pub(crate) fn make(job: &Job) -> Result<BTreeMap<usize, Rc<Disk>>, SetupError> {
     let mut formatted = Formatted::new();
-    let nodes = job.plan.nodes.iter().enumerate();
+    // Nodes of other parts have theirs there.
+    let is_here = |place: &usize| job.part.as_ref().is_none_or(|part| part.homes[*place] == part.here);
+    let nodes = job.plan.nodes.iter().enumerate().filter(|(place, _)| is_here(place));
     let disks = nodes.filter_map(|(place, node)| Some((place, node, node.disk.as_ref()?)));
     let made = disks.map(|(place, node, plan)| {
         let made_one = make_one(job, node, plan, &mut formatted);

@@ -2,11 +2,14 @@
 
 use crate::kernels::kernel_of;
 use crate::request::RunRequest;
-use crate::results_folder::digest_of;
+use crate::results_folder::{digest_of, programs};
+use crate::{bare, environment};
 use netloom_guest::processor;
+use netloom_host::lab::Namespaces;
 use netloom_image::Hashing;
 use netloom_judge::RunError;
-use netloom_lab::{Action, Clock, Disturbance, Plan, Stack};
+use netloom_lab::{Clock, Plan, Stack};
+use netloom_results::ImageOrigin;
 use netloom_units::CpuLevel;
 use nix::unistd::Uid;
 use std::collections::BTreeMap;
@@ -24,10 +27,9 @@ pub fn facts(request: &RunRequest) -> Result<BTreeMap<String, String>, RunError>
     let digest = |path: &Path| digest_of(path).unwrap_or_else(unknown);
     let kernel = kernel.map_or_else(unknown, |kernel| format!("Linux {} ({})", kernel.version, digest(&kernel.path)));
     let program = std::env::current_exe().map_or_else(|_| unknown(), |path| digest(&path));
-    let mut lab = Hashing::new(request.lab_text.as_bytes());
-    io::copy(&mut lab, &mut io::sink()).map_err(|error| RunError::Machine(error.to_string()))?;
+    let lab = digest_of_bytes(request.lab_text.as_bytes()).unwrap_or_else(unknown);
     let mut facts = BTreeMap::from([
-        ("the lab file".to_owned(), lab.finish().0.to_string()),
+        ("the lab file".to_owned(), lab),
         ("the seed".into(), plan.seed.get().to_string()),
         ("the program".into(), program),
         ("the kernel of nodes".into(), kernel),
@@ -43,9 +45,41 @@ pub fn facts(request: &RunRequest) -> Result<BTreeMap<String, String>, RunError>
         let folder = std::env::current_dir().map_or_else(|_| unknown(), |path| path.display().to_string());
         facts.insert("the folder of the command".into(), folder);
     }
+    facts.insert("the namespaces".into(), namespaces_here(plan).into());
+    facts.extend(environment::inherited(plan).into_iter().map(|(name, value)| {
+        let digest = |value: String| digest_of_bytes(value.as_bytes()).unwrap_or_else(unknown);
+        (format!("the variable {name}"), value.map_or_else(|| "none".to_owned(), digest))
+    }));
+    // Programs that an image has come with it.
+    let programs = programs(plan, request.root.as_ref());
+    facts.extend(programs.into_iter().map(|program| {
+        (format!("the program {}", program.path.display()), program.digest.unwrap_or_else(unknown))
+    }));
     let beside = request.lab_file.parent().unwrap_or(Path::new(""));
     facts.extend(plan.files.iter().map(|name| (format!("the file {}", name.display()), digest(&beside.join(name)))));
     Ok(facts)
+}
+
+/// Whether nodes are in namespaces here, or in none.
+fn namespaces_here(plan: &Plan) -> &'static str {
+    match bare::namespaces(plan) {
+        Namespaces::Needed | Namespaces::IfAllowed => "where they are allowed",
+        Namespaces::Unwanted => "none",
+    }
+}
+
+fn digest_of_bytes(bytes: &[u8]) -> Option<String> {
+    let mut all = Hashing::new(bytes);
+    io::copy(&mut all, &mut io::sink()).ok()?;
+    Some(all.finish().0.to_string())
+}
+
+/// Returns the same of its images, which are known only when they have been found. A folder has no digest: its name counts.
+pub fn image_facts(origins: &BTreeMap<String, ImageOrigin>) -> impl Iterator<Item = (String, String)> + '_ {
+    origins.iter().map(|(node, origin)| {
+        let known = origin.manifest.as_ref().or(origin.id.as_ref()).unwrap_or(&origin.source);
+        (format!("the image of node `{node}`"), known.clone())
+    })
 }
 
 /// Why a lab cannot be played in parts; none if it can.
@@ -53,13 +87,5 @@ pub fn cannot_be_parted(plan: &Plan) -> Option<String> {
     if plan.clock != Clock::Virtual {
         return Some("only virtual time is played in parts by --part: labs in real time are divided by `netloom split` and `netloom run --on`".into());
     }
-    let crashes = |action: &Action| {
-        let Action::Disturb { how, .. } = action else { return false };
-        matches!(how, Disturbance::Crash(_))
-    };
-    if plan.timeline.iter().any(|event| crashes(&event.action)) {
-        return Some("the timeline lets nodes crash, which parts do not do together yet".into());
-    }
-    let disk = plan.nodes.iter().find(|node| node.stack == Stack::Kernel && node.disk.is_some());
-    disk.map(|node| format!("node `{}` has a disk, whose faults parts do not know of one another yet", node.name))
+    None
 }

@@ -117,7 +117,7 @@ fn node_kernel(kernel: Kernel) -> NodeKernel {
 }
 
 /// The programs of this machine that nodes run, as far as the lab file says which.
-fn programs(plan: &Plan, root: Option<&MachineRoot>) -> Vec<ProgramOrigin> {
+pub(crate) fn programs(plan: &Plan, root: Option<&MachineRoot>) -> Vec<ProgramOrigin> {
     let found: BTreeSet<(String, PathBuf)> = programs_here(plan, root).collect();
     let digest = |path: &Path| root.map_or_else(|| digest_of(path), |root| machine_files::digest(root, path));
     let origin = |(name, path): (String, PathBuf)| ProgramOrigin { name, digest: digest(&path), path };

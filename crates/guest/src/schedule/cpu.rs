@@ -246,6 +246,10 @@ impl<M: Machine> Machine for Paced<M> {
         self.machine.move_to(lane);
     }
 
+    fn unheard(&self) -> u64 {
+        self.machine.unheard()
+    }
+
     fn look(&mut self) -> Result<(), MachineError> {
         self.machine.look()
     }

@@ -1,7 +1,7 @@
 //! What a scheduler knows of the other parts of its lab.
 
 use super::machine::MachineError;
-use super::parts::{Begun, Parted, Reported, Told, Wire};
+use super::parts::{Begun, Parted, Reported, Stated, Told, Wire};
 use netloom_packet::Pool;
 use netloom_units::Instant;
 use std::collections::VecDeque;
@@ -16,6 +16,8 @@ pub(super) struct Division {
     pub(super) begun: Vec<VecDeque<Begun>>,
     /// The reports that were told and have not been taken, by machine.
     pub(super) reported: Vec<VecDeque<Reported>>,
+    /// The statements that have come and have not been taken, by machine.
+    pub(super) stated: Vec<VecDeque<Stated>>,
     /// Synchronization rounds so far, and the end of the last one.
     pub(super) sync_rounds: u64,
     pub(super) end: Instant,
@@ -31,6 +33,7 @@ impl Division {
             wire,
             begun: homes.iter().map(|_| VecDeque::new()).collect(),
             reported: homes.iter().map(|_| VecDeque::new()).collect(),
+            stated: homes.iter().map(|_| VecDeque::new()).collect(),
             sync_rounds: 0,
             end: Instant::ZERO,
             is_between: Vec::new(),
@@ -67,7 +70,12 @@ impl Division {
                 Told::Reported(reported) if reported.machine < self.reported.len() => {
                     self.reported[reported.machine].push_back(reported);
                 }
-                Told::Begun(Begun { leader: machine, .. }) | Told::Reported(Reported { machine, .. }) => {
+                Told::Stated(stated) if stated.machine < self.stated.len() => {
+                    self.stated[stated.machine].push_back(stated);
+                }
+                Told::Begun(Begun { leader: machine, .. })
+                | Told::Reported(Reported { machine, .. })
+                | Told::Stated(Stated { machine, .. }) => {
                     let what = format!(
                         "the parts have diverged: another part tells of a machine {machine}, which there is not"
                     );

@@ -151,6 +151,11 @@ pub trait Machine {
     /// Lets it run on the processor of this lane from now on. Called between a report and the next grant.
     fn move_to(&mut self, _lane: usize) {}
 
+    /// Returns how many frames its interfaces had to leave out so far, since they were down.
+    fn unheard(&self) -> u64 {
+        0
+    }
+
     /// Looks whether it will report at all; called now and then while it does not.
     ///
     /// # Errors

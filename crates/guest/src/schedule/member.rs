@@ -87,6 +87,8 @@ pub(super) struct Member<M> {
     held: BTreeMap<Device, usize>,
     /// The packets for which there was no room then.
     pub(super) unheard: u64,
+    /// The frames that its interfaces had to leave out, as it last reported.
+    pub(super) left_out: u64,
 }
 
 impl<M: Machine> Member<M> {
@@ -112,6 +114,7 @@ impl<M: Machine> Member<M> {
             frozen_until: Instant::ZERO,
             held: BTreeMap::new(),
             unheard: 0,
+            left_out: 0,
         }
     }
 
@@ -319,14 +322,15 @@ impl<M: Machine> Member<M> {
             && division.is_elsewhere(*machine)
         {
             let Some(reported) = division.take_report(*machine, until)? else { return Ok(None) };
-            self.sent = reported.sent;
+            (self.sent, self.left_out) = (reported.sent, reported.unheard);
             return Ok(Some((reported.next_wake, reported.stopped)));
         }
         let Some(next_wake) = self.machine.report(&mut self.sent, pool)? else { return Ok(None) };
         let stopped = if stop == StopRule::Answerable && self.heeds { self.machine.stopped() } else { None };
+        self.left_out = self.machine.unheard();
         if let Some((machine, division)) = division {
             let sent = mem::take(&mut self.sent);
-            let told = Told::Reported(Reported { machine, until, next_wake, stopped, sent });
+            let told = Told::Reported(Reported { machine, until, next_wake, stopped, unheard: self.left_out, sent });
             division.tell(&told)?;
             if let Told::Reported(reported) = told {
                 self.sent = reported.sent;

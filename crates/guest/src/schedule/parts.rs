@@ -48,8 +48,22 @@ pub struct Reported {
     pub next_wake: NextWake,
     /// Before which instant it has done everything, if it was stopped by what it sent.
     pub stopped: Option<Instant>,
+    /// The frames that its interfaces had to leave out so far, since they were down.
+    pub unheard: u64,
     /// The frames that it sent, in order.
     pub sent: Vec<TimedFrame>,
+}
+
+/// What the part of a machine has found out about it, which the others cannot see: what has become of its disk in a crash, for example. All parts
+/// come to this at the same instant, and go on when it has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// The machine.
+    pub machine: usize,
+    /// The instant.
+    pub at: Instant,
+    /// The statement, whose form is a matter of those who make and read it.
+    pub statement: Vec<u8>,
 }
 
 /// A message of one part to all others.
@@ -59,6 +73,8 @@ pub enum Told {
     Begun(Begun),
     /// A machine has done what it was let do.
     Reported(Reported),
+    /// Something about a machine that only its part can see.
+    Stated(Stated),
 }
 
 /// Why a part cannot go on with the others.

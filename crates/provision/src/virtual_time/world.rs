@@ -15,6 +15,7 @@ use netloom_fabric::{Fabric, PipeId, PortId, SwitchState, Tap, TapId, TraceObser
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{DeviceBackend, Doorbell, Lane, ProcessHealth, Watchdog};
 use netloom_guest::schedule::{DevicePort, MachineError, Paced, Scheduler, SchedulerError, Statistics, Stop};
+use netloom_judge::RunError;
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
 use netloom_parts::{PartRequest, Peers};
 use netloom_units::{Duration, Instant};
@@ -143,6 +144,32 @@ impl VirtualTime {
         world.come_to_an_instant()?;
         world.scheduler.remove(node);
         Ok(())
+    }
+
+    /// Returns what `find` finds out about the kernel at this place, which only the part of the lab can do that it runs in; other parts hear it
+    /// from that one, at the same instant.
+    pub(super) fn known_of(
+        &self,
+        node: usize,
+        find: impl FnOnce() -> Result<Vec<u8>, RunError>,
+    ) -> Result<Vec<u8>, RunError> {
+        let world = &mut *self.0.borrow_mut();
+        if !world.scheduler.is_elsewhere(node) {
+            let found = find()?;
+            world.scheduler.state(node, &found).map_err(|error| world.failure(error))?;
+            return Ok(found);
+        }
+        loop {
+            if let Some(stated) = world.scheduler.stated(node).map_err(|error| world.failure(error))? {
+                return Ok(stated);
+            }
+            world.look_for_alarms()?;
+        }
+    }
+
+    /// Whether the kernel at this place runs in another part of the lab.
+    pub(super) fn is_elsewhere(&self, node: usize) -> bool {
+        self.0.borrow().scheduler.is_elsewhere(node)
     }
 
     /// Another kernel takes the place of one that has gone. Returns the processor on which that one ran, if it may be moved.
@@ -453,10 +480,9 @@ impl World {
     fn snapshot(&mut self) -> Snapshot {
         let Self { meters, scheduler, .. } = self;
         let pipes = scheduler.look(|fabric| meters.borrow().reports(fabric));
-        let unheard = self.scheduler.machines().map(|kernel| kernel.machine().unheard()).sum::<u64>();
         // Nothing waits for a processor where time waits for all that is computed.
         let thread = ThreadReport { run_queue_wait: Some(Duration::ZERO), ..ThreadReport::default() };
-        let unheard = unheard + self.scheduler.unheard();
+        let unheard = self.scheduler.unheard();
         let engine = EngineReport { threads: vec![thread], unheard, ..EngineReport::default() };
         let routers = self.scheduler.router_counters().copied().collect();
         let switches = self.scheduler.switch_states().collect();

@@ -34,6 +34,7 @@ use netloom_judge::{ExitCode, Report, RunError};
 use netloom_lab::{Plan, Stack};
 use netloom_provision::job::{Job, Mode};
 use netloom_provision::kernels::NodeKernels;
+use netloom_provision::parts::image_facts;
 use netloom_provision::resource::{Ground, Opening, Releasing};
 use netloom_provision::resources::Resources;
 use netloom_provision::results_folder::{absolute, results_folder};
@@ -176,7 +177,8 @@ fn open(request: &RunRequest, resources: &mut Resources, mode: Mode, held: &Runt
     resources.open(Opening::Stacks, &ground)?;
     let order = prepare(request, resources, mode, held)?;
     resources.open(Opening::Last, &Ground { lab_file: &order.job.lab_file, ..ground })?;
-    resources.parts.meet(request.part.as_deref()).map_err(RunError::Machine)?;
+    let origins = resources.images.origins(&request.plan);
+    resources.parts.meet(request.part.as_deref(), image_facts(&origins)).map_err(RunError::Machine)?;
     Ok(order)
 }
 

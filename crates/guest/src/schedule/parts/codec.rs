@@ -1,12 +1,13 @@
 //! How messages between parts are written: numbers of fixed length, the least significant byte first.
 
-use super::{Begun, Reported, Told};
+use super::{Begun, Reported, Stated, Told};
 use crate::schedule::{Device, NextWake, TimedFrame};
 use netloom_packet::{LARGE_FRAME, MAX_HEAD, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::Instant;
 
 const BEGUN: u8 = 1;
 const REPORTED: u8 = 2;
+const STATED: u8 = 3;
 
 /// Stands for what there is not.
 const NONE: u64 = u64::MAX;
@@ -26,7 +27,7 @@ impl Told {
                 let machines = machines.iter().map(|machine| *machine as u64);
                 numbers.into_iter().chain(rest).chain(machines).for_each(|number| put(out, number));
             }
-            Self::Reported(Reported { machine, until, next_wake, stopped, sent }) => {
+            Self::Reported(Reported { machine, until, next_wake, stopped, unheard, sent }) => {
                 out.push(REPORTED);
                 let next_wake = match next_wake {
                     NextWake::At(at) => at.as_nanos(),
@@ -34,9 +35,14 @@ impl Told {
                     NextWake::Off => OFF,
                 };
                 let stopped = stopped.map_or(NONE, Instant::as_nanos);
-                let numbers = [*machine as u64, until.as_nanos(), next_wake, stopped, sent.len() as u64];
+                let numbers = [*machine as u64, until.as_nanos(), next_wake, stopped, *unheard, sent.len() as u64];
                 numbers.into_iter().for_each(|number| put(out, number));
                 sent.iter().for_each(|frame| put_frame(out, frame));
+            }
+            Self::Stated(Stated { machine, at, statement }) => {
+                out.push(STATED);
+                [*machine as u64, at.as_nanos()].into_iter().for_each(|number| put(out, number));
+                out.extend_from_slice(statement);
             }
         }
     }
@@ -47,6 +53,7 @@ impl Told {
         let told = match take(&mut rest, 1)?[0] {
             BEGUN => Self::Begun(begun(&mut rest)?),
             REPORTED => Self::Reported(reported(&mut rest, pool)?),
+            STATED => Self::Stated(stated(&mut rest)?),
             _ => return None,
         };
         rest.is_empty().then_some(told)
@@ -66,7 +73,7 @@ fn begun(rest: &mut &[u8]) -> Option<Begun> {
 }
 
 fn reported(rest: &mut &[u8], pool: &mut Pool) -> Option<Reported> {
-    let [machine, until, next_wake, stopped, count] = numbers(rest)?;
+    let [machine, until, next_wake, stopped, unheard, count] = numbers(rest)?;
     let next_wake = match next_wake {
         NONE => NextWake::Never,
         OFF => NextWake::Off,
@@ -75,7 +82,13 @@ fn reported(rest: &mut &[u8], pool: &mut Pool) -> Option<Reported> {
     let stopped = (stopped != NONE).then(|| Instant::from_nanos(stopped));
     let sent = (0..count).map(|_| frame(rest, pool)).collect::<Option<_>>()?;
     let (machine, until) = (usize::try_from(machine).ok()?, Instant::from_nanos(until));
-    Some(Reported { machine, until, next_wake, stopped, sent })
+    Some(Reported { machine, until, next_wake, stopped, unheard, sent })
+}
+
+fn stated(rest: &mut &[u8]) -> Option<Stated> {
+    let [machine, at] = numbers(rest)?;
+    let statement = std::mem::take(rest).to_vec();
+    Some(Stated { machine: usize::try_from(machine).ok()?, at: Instant::from_nanos(at), statement })
 }
 
 fn put_frame(out: &mut Vec<u8>, TimedFrame { at, device, packet }: &TimedFrame) {

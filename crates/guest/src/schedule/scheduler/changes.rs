@@ -44,9 +44,10 @@ impl<M: Machine> Scheduler<M> {
         self.members[machine].freeze(self.now, until);
     }
 
-    /// Returns the packets for which machines that stood still had no room.
+    /// Returns the packets for which machines that stood still had no room, and those that came to interfaces which were down: of all machines,
+    /// whichever part of the lab they run in.
     pub fn unheard(&self) -> u64 {
-        self.members.iter().map(|member| member.unheard).sum()
+        self.members.iter().map(|member| member.unheard + member.left_out).sum()
     }
 
     /// A node at a pipe's link stops now, or runs again: while any has stopped, the pipe is cut, whatever else restores it.

@@ -1,9 +1,10 @@
 //! How a scheduler follows the other parts of its lab.
 
 use super::group::Group;
+use super::sync_round::LOOK_INTERVAL;
 use super::{Division, Scheduler, SchedulerError};
 use crate::schedule::member::{Grant, StopRule};
-use crate::schedule::parts::{Begun, Parted, Told, Wire};
+use crate::schedule::parts::{Begun, Parted, Stated, Told, Wire};
 use crate::schedule::{Machine, MachineError};
 use netloom_units::Instant;
 
@@ -37,8 +38,44 @@ impl<M: Machine> Scheduler<M> {
         self.division.is_some()
     }
 
+    /// Tells the other parts what this one has found out about a machine of it at this instant.
+    ///
+    /// # Errors
+    /// When a part is lost.
+    pub fn state(&mut self, machine: usize, statement: &[u8]) -> Result<(), SchedulerError> {
+        let Self { division: Some(division), now, .. } = self else { return Ok(()) };
+        let told = Told::Stated(Stated { machine, at: *now, statement: statement.to_vec() });
+        division.tell(&told).map_err(|error| SchedulerError { machine, error })?;
+        self.flush()
+    }
+
+    /// Returns what the part of a machine has found out about it at this instant, or none if that has not come: it waits for a moment.
+    ///
+    /// # Errors
+    /// When a part is lost, or is not at this instant.
+    pub fn stated(&mut self, machine: usize) -> Result<Option<Vec<u8>>, SchedulerError> {
+        let has_heard = self.hear()?;
+        let Self { division: Some(division), now, doorbell, .. } = self else { return Ok(None) };
+        let elsewhere = |what: String| SchedulerError { machine, error: MachineError::Elsewhere(what) };
+        match division.stated[machine].pop_front() {
+            Some(stated) if stated.at == *now => return Ok(Some(stated.statement)),
+            Some(Stated { at, .. }) => {
+                let (theirs, own) = (at.as_nanos(), now.as_nanos());
+                return Err(elsewhere(format!("the parts have diverged: they are at {theirs} ns there, and at {own} ns here")));
+            }
+            None => {}
+        }
+        if let Some(ended) = division.wire.ended(division.homes[machine]) {
+            return Err(elsewhere(ended.what));
+        }
+        if let Some(doorbell) = doorbell.as_mut().filter(|_| !has_heard) {
+            doorbell.wait(LOOK_INTERVAL);
+        }
+        Ok(None)
+    }
+
     /// Whether a machine runs in another part.
-    pub(super) fn is_elsewhere(&self, machine: usize) -> bool {
+    pub fn is_elsewhere(&self, machine: usize) -> bool {
         self.division.as_ref().is_some_and(|division| division.is_elsewhere(machine))
     }
 

@@ -19,7 +19,7 @@ use std::time;
 const SYNC_ROUND: Duration = Duration::from_millis(10);
 
 /// How long to wait for a machine until it is looked at.
-const LOOK_INTERVAL: time::Duration = time::Duration::from_millis(10);
+pub(super) const LOOK_INTERVAL: time::Duration = time::Duration::from_millis(10);
 
 /// See the module.
 #[derive(Debug)]
