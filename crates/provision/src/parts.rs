@@ -52,9 +52,11 @@ pub fn facts(request: &RunRequest) -> Result<BTreeMap<String, String>, RunError>
     }));
     // Programs that an image has come with it.
     let programs = programs(plan, request.root.as_ref());
-    facts.extend(programs.into_iter().map(|program| {
-        (format!("the program {}", program.path.display()), program.digest.unwrap_or_else(unknown))
-    }));
+    facts.extend(
+        programs
+            .into_iter()
+            .map(|program| (format!("the program {}", program.path.display()), program.digest.unwrap_or_else(unknown))),
+    );
     let beside = request.lab_file.parent().unwrap_or(Path::new(""));
     facts.extend(plan.files.iter().map(|name| (format!("the file {}", name.display()), digest(&beside.join(name)))));
     Ok(facts)

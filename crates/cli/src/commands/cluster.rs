@@ -72,7 +72,9 @@ impl Spread<'_> {
         match plan.clock {
             Clock::Real => None,
             Clock::Dilated(_) => Some("a lab runs over several machines in real or in virtual time".into()),
-            Clock::Virtual if !self.may_be_virtual => Some("a lab stays up over several machines in real time only".into()),
+            Clock::Virtual if !self.may_be_virtual => {
+                Some("a lab stays up over several machines in real time only".into())
+            }
             Clock::Virtual if self.division.on_loss == OnLoss::Continue => {
                 Some("in virtual time no machine goes on without another one: leave out --on-loss continue".into())
             }

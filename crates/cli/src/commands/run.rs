@@ -82,7 +82,11 @@ fn attempt(args: &RunArgs) -> Result<Box<Report>, Failure> {
     }
     let attached = gdb::attached(args)?;
     let overrides = attached.as_ref().map_or(&args.overrides, |attached| &attached.overrides);
-    let request = parts::part(&args.part_of, args.machines.division.machines, lab_file::request(&args.file, overrides, args.results.clone())?)?;
+    let request = parts::part(
+        &args.part_of,
+        args.machines.division.machines,
+        lab_file::request(&args.file, overrides, args.results.clone())?,
+    )?;
     let report = if args.dilate.auto_dilate {
         dilate::search(args, args.dilate.dilate_at_most, request)?
     } else {

@@ -133,7 +133,8 @@ fn read(bytes: &[u8]) -> Option<Option<Crashed>> {
         return Some(None);
     }
     let (numbers, rest) = bytes.as_chunks::<8>();
-    let numbers: [u64; 4] = numbers.iter().map(|number| u64::from_le_bytes(*number)).collect::<Vec<_>>().try_into().ok()?;
+    let numbers: [u64; 4] =
+        numbers.iter().map(|number| u64::from_le_bytes(*number)).collect::<Vec<_>>().try_into().ok()?;
     let [cached, lost, lost_bytes, is_torn] = numbers;
     let crashed = Crashed { cached, lost, lost_bytes: Bytes::new(lost_bytes), is_torn: is_torn != 0 };
     rest.is_empty().then_some(Some(crashed))

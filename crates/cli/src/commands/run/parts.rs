@@ -3,8 +3,8 @@
 use super::super::Failure;
 use crate::args::PartOf;
 use netloom_judge::ExitCode;
-use netloom_lab::placement::{self, Why};
 use netloom_lab::KeyPlan;
+use netloom_lab::placement::{self, Why};
 use netloom_run::{PartRequest, RunRequest, part_facts, why_not_parts};
 use std::path::Path;
 use std::rc::Rc;

@@ -61,7 +61,9 @@ impl<M: Machine> Scheduler<M> {
             Some(stated) if stated.at == *now => return Ok(Some(stated.statement)),
             Some(Stated { at, .. }) => {
                 let (theirs, own) = (at.as_nanos(), now.as_nanos());
-                return Err(elsewhere(format!("the parts have diverged: they are at {theirs} ns there, and at {own} ns here")));
+                return Err(elsewhere(format!(
+                    "the parts have diverged: they are at {theirs} ns there, and at {own} ns here"
+                )));
             }
             None => {}
         }
