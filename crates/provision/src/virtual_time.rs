@@ -4,6 +4,7 @@
 mod boot;
 mod channel;
 mod connections;
+mod division;
 mod end_of_time;
 mod faults;
 mod gauge;

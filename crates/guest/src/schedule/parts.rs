@@ -54,7 +54,7 @@ pub struct Reported {
     pub sent: Vec<TimedFrame>,
 }
 
-/// What the part of a machine has found out about it, which the others cannot see: what has become of its disk in a crash, for example. All parts
+/// A statement of a machine's part on something that the others cannot see: what has become of its disk in a crash, for example. All parts
 /// come to this at the same instant, and go on when it has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stated {

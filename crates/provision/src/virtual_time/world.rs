@@ -15,9 +15,7 @@ use netloom_fabric::{Fabric, PipeId, PortId, SwitchState, Tap, TapId, TraceObser
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{DeviceBackend, Doorbell, Lane, ProcessHealth, Watchdog};
 use netloom_guest::schedule::{DevicePort, MachineError, Paced, Scheduler, SchedulerError, Statistics, Stop};
-use netloom_judge::RunError;
 use netloom_link::{PipeChange, PipeCounters, SampledPackets};
-use netloom_parts::{PartRequest, Peers};
 use netloom_units::{Duration, Instant};
 use std::cell::RefCell;
 use std::io;
@@ -144,32 +142,6 @@ impl VirtualTime {
         world.come_to_an_instant()?;
         world.scheduler.remove(node);
         Ok(())
-    }
-
-    /// Returns what `find` finds out about the kernel at this place, which only the part of the lab can do that it runs in; other parts hear it
-    /// from that one, at the same instant.
-    pub(super) fn known_of(
-        &self,
-        node: usize,
-        find: impl FnOnce() -> Result<Vec<u8>, RunError>,
-    ) -> Result<Vec<u8>, RunError> {
-        let world = &mut *self.0.borrow_mut();
-        if !world.scheduler.is_elsewhere(node) {
-            let found = find()?;
-            world.scheduler.state(node, &found).map_err(|error| world.failure(error))?;
-            return Ok(found);
-        }
-        loop {
-            if let Some(stated) = world.scheduler.stated(node).map_err(|error| world.failure(error))? {
-                return Ok(stated);
-            }
-            world.look_for_alarms()?;
-        }
-    }
-
-    /// Whether the kernel at this place runs in another part of the lab.
-    pub(super) fn is_elsewhere(&self, node: usize) -> bool {
-        self.0.borrow().scheduler.is_elsewhere(node)
     }
 
     /// Another kernel takes the place of one that has gone. Returns the processor on which that one ran, if it may be moved.
@@ -345,26 +317,6 @@ impl VirtualTime {
         }
     }
 
-    /// From now on this is a part of a lab that is played in several.
-    pub(super) fn divide(&self, request: &PartRequest, homes: &[usize], mut peers: Peers) -> io::Result<()> {
-        let scheduler = &mut self.0.borrow_mut().scheduler;
-        if let Some(doorbell) = scheduler.doorbell() {
-            peers.start(&doorbell.ringer())?;
-        }
-        scheduler.divide(request.here, homes, Box::new(peers));
-        Ok(())
-    }
-
-    /// Whether this is a part of a lab that is played in several: what one of them did by itself, the others would not know.
-    pub fn is_part(&self) -> bool {
-        self.0.borrow().scheduler.is_divided()
-    }
-
-    /// This part of a lab has come to its end, as other parts hear; those that need nothing more of it go on.
-    pub fn leave_parts(&self) {
-        self.0.borrow_mut().scheduler.leave();
-    }
-
     /// The run ends here and now, and other parts of the lab hear of it.
     pub fn interrupt(&self) -> EndOfTime {
         self.0.borrow_mut().end_with(EndOfTime::Interrupted)
@@ -437,7 +389,7 @@ impl World {
     }
 
     /// Whether the run is to end, while programs keep an agent from answering.
-    fn look_for_alarms(&mut self) -> Result<(), EndOfTime> {
+    pub(super) fn look_for_alarms(&mut self) -> Result<(), EndOfTime> {
         if self.watchdog.has_fired() {
             return Err(self.end_with(EndOfTime::Interrupted));
         }
@@ -499,7 +451,7 @@ impl World {
         }
     }
 
-    fn failure(&mut self, failed: SchedulerError) -> EndOfTime {
+    pub(super) fn failure(&mut self, failed: SchedulerError) -> EndOfTime {
         let end = match failed.error {
             MachineError::Interrupted => EndOfTime::Interrupted,
             MachineError::Elsewhere(what) => EndOfTime::Failed(what),
