@@ -122,7 +122,7 @@ impl Peers {
 /// Says why nothing comes from a part.
 fn lost(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => "its process has ended".into(),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => "its process has ended".into(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             format!("it has said nothing for {} s", SILENCE.as_secs_f64())
         }
