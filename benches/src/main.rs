@@ -26,6 +26,7 @@ mod machine;
 mod many;
 mod measured;
 mod page;
+mod parts;
 mod peers;
 mod picture;
 mod plain;
