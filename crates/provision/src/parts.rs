@@ -47,15 +47,14 @@ pub fn facts(request: &RunRequest) -> Result<BTreeMap<String, String>, RunError>
     }
     facts.insert("the namespaces".into(), namespaces_here(plan).into());
     facts.extend(environment::inherited(plan).into_iter().map(|(name, value)| {
-        let digest = |value: String| digest_of_bytes(value.as_bytes()).unwrap_or_else(unknown);
-        (format!("the variable {name}"), value.map_or_else(|| "none".to_owned(), digest))
+        let digest_of = |text: String| digest_of_bytes(text.as_bytes()).unwrap_or_else(unknown);
+        (format!("the variable {name}"), value.map_or_else(|| "none".to_owned(), digest_of))
     }));
     // Programs that an image has come with it.
-    let programs = programs(plan, request.root.as_ref());
     facts.extend(
-        programs
+        programs(plan, request.root.as_ref())
             .into_iter()
-            .map(|program| (format!("the program {}", program.path.display()), program.digest.unwrap_or_else(unknown))),
+            .map(|own| (format!("the program {}", own.path.display()), own.digest.unwrap_or_else(unknown))),
     );
     let beside = request.lab_file.parent().unwrap_or(Path::new(""));
     facts.extend(plan.files.iter().map(|name| (format!("the file {}", name.display()), digest(&beside.join(name)))));

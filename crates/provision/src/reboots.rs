@@ -75,7 +75,7 @@ impl Reboots {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn boot(&mut self, job: &Job, node: usize, config: NodeConfig) -> Result<Booting, RunError> {
+    pub fn boot(&mut self, job: &Job, node: usize, config: &NodeConfig) -> Result<Booting, RunError> {
         match self {
             Self::Kernels(kernels) => kernels.boot(job, node, config),
             Self::Machines(machines) => machines.boot(job, node, config),
@@ -105,7 +105,7 @@ impl MachineReboots {
         settle_disk(&self.kernels, &job.plan, (node, *crashes), keep)
     }
 
-    fn boot(&self, job: &Job, node: usize, config: NodeConfig) -> Result<Booting, RunError> {
+    fn boot(&self, job: &Job, node: usize, config: &NodeConfig) -> Result<Booting, RunError> {
         let described = &job.plan.nodes[node];
         let folder = self.kernels.folder(node).expect("only machines crash").to_owned();
         let place = (0..node).filter(|other| self.kernels.folder(*other).is_some()).count();
@@ -118,7 +118,7 @@ impl MachineReboots {
         } else {
             self.kernels.start_own(job, (node, crashes), &of_machine, &folder, end)?
         };
-        let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config };
+        let config = NodeConfig { cgroup: None, processors: Vec::new(), ..config.clone() };
         let booting = Booting::new(machine, Identity { config, cwd: folder_in(job, node).to_owned() });
         let (lab, wall) = up_within(described, job.plan.clock);
         Ok(booting.within(Instant::now() + wall, lab, folder))

@@ -310,6 +310,7 @@ fn cells() -> impl Strategy<Value = PipeSpec> {
                 let terminal = |own_cqi: &u8| AirTerminal {
                     signal: CellSignal::Fixed(*own_cqi, *own_cqi),
                     handovers: own_cqi.is_multiple_of(2).then_some(HandoverGaps { every: MS * 7, gap: MS * 2 }),
+                    site: None,
                 };
                 own.stations.iter_mut().zip(&cqi).for_each(|(station, cqi)| station.terminal = Some(terminal(cqi)));
             }

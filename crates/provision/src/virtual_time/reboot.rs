@@ -97,7 +97,7 @@ impl KernelReboots {
     ///
     /// # Panics
     /// If the node has no kernel.
-    pub fn boot(&mut self, job: &Job, node: usize, config: NodeConfig) -> Result<Booting, RunError> {
+    pub fn boot(&mut self, job: &Job, node: usize, config: &NodeConfig) -> Result<Booting, RunError> {
         let own = self.nodes.get_mut(&node).expect("only kernels crash");
         own.booted = self.time.now();
         let (kernel, ends) = new_kernel(&job.plan, node, self.time.now(), wall_clock_ns(job)).map_err(machine)?;
@@ -110,7 +110,7 @@ impl KernelReboots {
             let there = KernelNode::elsewhere(name, channel).map_err(SetupError::Node)?;
             return Ok(Booting::new(there, identity));
         }
-        let mut boot = boot_of(job, &self.kernels, node, &config, processor);
+        let mut boot = boot_of(job, &self.kernels, node, config, processor);
         boot.console.set_file_name(format!("console-{}-{}.log", job.plan.nodes[node].name, own.crashes));
         let seed = chance(&job.plan, "kernel", node, own.crashes).get();
         let late = Late { seed, ends: &ends, doorbell: &self.doorbell };

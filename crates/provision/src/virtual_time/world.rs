@@ -129,8 +129,8 @@ impl VirtualTime {
         let lanes: Vec<Option<Lane>> = places.iter().map(lane_of).collect();
         world.scheduler.doorbell().iter().for_each(|doorbell| doorbell.count_lanes(count));
         let all: Arc<[usize]> = processors.into();
-        for ((kernel, lane), is_free) in world.scheduler.machines().zip(lanes).zip(is_free) {
-            let choice = if *is_free { Arc::clone(&all) } else { Arc::default() };
+        for ((kernel, lane), may_move) in world.scheduler.machines().zip(lanes).zip(is_free) {
+            let choice = if *may_move { Arc::clone(&all) } else { Arc::default() };
             lane.into_iter().for_each(|lane| kernel.machine().set_lane(lane, Arc::clone(&choice)));
         }
         places

@@ -45,6 +45,9 @@ pub(super) struct Qualities {
     began: Instant,
 }
 
+/// The period for which an indicator holds, the site, and the indicator with the most blocks.
+type Known = (u64, usize, (u8, u32));
+
 /// The powers that arrive between sites and those terminals whose signals follow from positions.
 #[derive(Clone, Debug)]
 struct Powers {
@@ -60,7 +63,7 @@ struct Powers {
     /// So much of either is all in a period.
     whole: [u64; 2],
     /// The indicators of each station and direction, and the interference at each site, each with the period for which it holds.
-    known: Vec<Option<(u64, usize, (u8, u32))>>,
+    known: Vec<Option<Known>>,
     heard: Vec<Option<(u64, Power)>>,
     moves: Vec<bool>,
 }
@@ -192,8 +195,8 @@ impl Qualities {
         match &self.signals[station].0 {
             CellSignal::Fixed(down, up) => (if is_uplink { *up } else { *down }, all),
             CellSignal::Trace(steps) => {
-                let period = steps.last().map_or(1, |last| last.0.as_nanos().max(1));
-                let within = Duration::from_nanos(reported.since(self.began).as_nanos() % period);
+                let whole = steps.last().map_or(1, |last| last.0.as_nanos().max(1));
+                let within = Duration::from_nanos(reported.since(self.began).as_nanos() % whole);
                 (steps[steps.partition_point(|step| step.0 <= within).saturating_sub(1)].1, all)
             }
             CellSignal::Positions => {
@@ -206,8 +209,8 @@ impl Qualities {
                 }
                 let ratio = powers.ratio((place, site), is_uplink, (period, reported));
                 let found = if is_uplink { self.concentrated(ratio) } else { (self.table.cqi(ratio), all) };
-                if let Some(powers) = &mut self.powers {
-                    powers.known[slot] = Some((period, site, found));
+                if let Some(own) = &mut self.powers {
+                    own.known[slot] = Some((period, site, found));
                 }
                 found
             }
@@ -263,7 +266,7 @@ impl Powers {
             hertz: radio.hertz,
         };
         let terminals = || stations.iter().enumerate().filter(|(place, _)| *place != base).map(|(_, own)| own);
-        site::check(&config.sites, terminals().map(|own| own.name.as_str()))?;
+        site::check(&config.sites, &terminals().map(|own| own.name.as_str()).collect::<Vec<_>>())?;
         let paths: Vec<Path> = config.sites.iter().map(|site| site.position.into()).collect();
         let mut antennas: Vec<Antenna<'_>> = config.sites.iter().zip(&paths).map(of_site).collect();
         antennas.extend(config.sites.is_empty().then(|| antenna(&stations[base])));

@@ -87,16 +87,13 @@ impl HandoverRule {
 }
 
 /// Checks that sites differ from one another and from terminals.
-pub(super) fn check<'a>(
-    sites: &[CellSite],
-    terminals: impl Iterator<Item = &'a str> + Clone,
-) -> Result<(), ConfigError> {
+pub(super) fn check(sites: &[CellSite], terminals: &[&str]) -> Result<(), ConfigError> {
     let wrong = |why: String| Err(ConfigError::new("cells", why));
     if sites.len() > MOST_SITES {
         return wrong(format!("there are at most {MOST_SITES} of them"));
     }
     for (place, CellSite { name, power, .. }) in sites.iter().enumerate() {
-        if sites[..place].iter().any(|other| other.name == *name) || terminals.clone().any(|other| other == name) {
+        if sites[..place].iter().any(|other| other.name == *name) || terminals.contains(&name.as_str()) {
             return wrong(format!("`{name}`: something else has this name: write another one"));
         }
         if !power.0.is_finite() {

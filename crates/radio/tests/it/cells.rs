@@ -115,8 +115,8 @@ fn rates(
     who: usize,
 ) -> u128 {
     let mut cell = cell(config, terminals, &radio());
-    let counted = |cell: &CellMedium<u64>| {
-        let own = cell.counters().nth(who).expect("it is there");
+    let counted = |medium: &CellMedium<u64>| {
+        let own = medium.counters().nth(who).expect("it is there");
         (own.rates, own.attempts)
     };
     for number in 0..100 {

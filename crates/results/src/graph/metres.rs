@@ -130,8 +130,8 @@ impl<'a> Map<'a> {
         let sites = air.medium.cell().map_or(&[][..], |cell| &cell.sites);
         let own = station.terminal.as_ref().and_then(|own| own.site);
         let reach = |site: usize| {
-            let own = &sites[site];
-            Coverage { radio, position: own.position, power: own.power, pattern: own.pattern }.at(begins).0
+            let sender = &sites[site];
+            Coverage { radio, position: sender.position, power: sender.power, pattern: sender.pattern }.at(begins).0
         };
         let strongest = (0..sites.len()).max_by(|one, other| reach(*one).total_cmp(&reach(*other)));
         if let Some(site) = own.or(strongest) {

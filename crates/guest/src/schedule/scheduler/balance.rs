@@ -67,11 +67,11 @@ impl<M: Machine> Scheduler<M> {
         let together = (!self.fabric.has_devices()).then_some(&self.group_of);
         let unit_of = |machine: usize| together.map_or(machine, |group_of| group_of[machine]);
         let mut units = vec![Unit::default(); members.len()];
-        for (machine, (member, before)) in members.iter().zip(before).enumerate() {
+        for (machine, (member, last)) in members.iter().zip(before).enumerate() {
             let unit = &mut units[unit_of(machine)];
             unit.lane = self.lanes.of(machine);
             match member.machine.processor_time() {
-                Some(used) => unit.used += used.saturating_sub(std::mem::replace(before, used)),
+                Some(used) => unit.used += used.saturating_sub(std::mem::replace(last, used)),
                 None => unit.is_fixed = true,
             }
         }
@@ -115,14 +115,13 @@ fn moves(units: &mut [Unit], lanes: usize) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
 
-    /// The lanes after moves; `units`: milliseconds, and lanes.
-    fn lanes_after(units: &[(u64, usize)]) -> Vec<usize> {
-        let unit =
-            |(used, lane): &(u64, usize)| Unit { used: Duration::from_millis(*used), lane: *lane, is_fixed: false };
-        let mut units: Vec<Unit> = units.iter().map(unit).collect();
-        let count = units.iter().map(|unit| unit.lane).max().unwrap_or(0) + 1;
+    /// The lanes after moves; described are milliseconds and lanes.
+    fn lanes_after(described: &[(u64, usize)]) -> Vec<usize> {
+        let described = described.iter().map(|(used, lane)| (Duration::from_millis(*used), *lane));
+        let mut units: Vec<Unit> = described.map(|(used, lane)| Unit { used, lane, is_fixed: false }).collect();
+        let count = units.iter().map(|one| one.lane).max().unwrap_or(0) + 1;
         moves(&mut units, count);
-        units.iter().map(|unit| unit.lane).collect()
+        units.iter().map(|one| one.lane).collect()
     }
 
     #[test]

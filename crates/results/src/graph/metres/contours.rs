@@ -68,7 +68,7 @@ impl Grid {
     /// The pieces of lines in the square above and to the right of a corner.
     fn square(&self, corner: usize, level: f64) -> Vec<[Edge; 2]> {
         let corners = [corner, corner + 1, corner + 1 + self.columns, corner + self.columns];
-        let is_above = corners.map(|corner| self.values[corner] > level);
+        let is_above = corners.map(|place| self.values[place] > level);
         let edges = [(corner, false), (corner + 1, true), (corner + self.columns, false), (corner, true)];
         let crossed: Vec<Edge> =
             (0..4).filter(|side| is_above[*side] != is_above[(side + 1) % 4]).map(|side| edges[side]).collect();
@@ -76,7 +76,7 @@ impl Grid {
             [one, other] => vec![[one, other]],
             // A saddle: the middle decides what is joined.
             [below, right, above, left] => {
-                let middle = corners.iter().map(|corner| self.values[*corner]).sum::<f64>() / 4.0;
+                let middle = corners.iter().map(|place| self.values[*place]).sum::<f64>() / 4.0;
                 if (middle > level) == is_above[0] {
                     vec![[below, right], [above, left]]
                 } else {

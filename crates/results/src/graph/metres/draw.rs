@@ -181,14 +181,14 @@ fn draw_marks(text: &mut String, map: &Map<'_>, place: impl Fn(Point) -> Point) 
 /// Explains the signs, in a row.
 fn draw_legend(text: &mut String, map: &Map<'_>, levels: &[f64], y: f64) {
     let mut x = LEFT;
-    let mut key = |text: &mut String, sign: String, words: &str| {
+    let mut key = |to: &mut String, sign: String, words: &str| {
         let _ =
-            writeln!(text, "{sign}<text class=\"small key\" x=\"{:.1}\" y=\"{:.1}\">{words}</text>", x + 30.0, y + 4.0);
+            writeln!(to, "{sign}<text class=\"small key\" x=\"{:.1}\" y=\"{:.1}\">{words}</text>", x + 30.0, y + 4.0);
         x += 42.0 + 6.2 * words.len() as f64;
         x
     };
-    let line = |class: &str, x: f64| {
-        format!("<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>", x + 24.0)
+    let line = |class: &str, from: f64| {
+        format!("<line class=\"{class}\" x1=\"{from:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\"/>", from + 24.0)
     };
     let mut at = LEFT;
     if !levels.is_empty() {

@@ -31,7 +31,7 @@ fn everything_is_in_its_place() {
     let points: Vec<(f64, f64)> = limit
         .split(['M', 'L'])
         .filter_map(|point| point.split_once(','))
-        .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
+        .map(|(one, other)| (one.parse().unwrap(), other.parse().unwrap()))
         .collect();
     for (at_x, at_y) in points {
         let metres = (at_x - x).hypot(at_y - y) / scale;

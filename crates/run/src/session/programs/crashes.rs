@@ -63,7 +63,7 @@ impl Programs {
         let mut awaited = std::mem::take(awaited);
         awaited.extend(self.those_of_node(context, node));
         let reboots = self.reboots.as_mut().expect(ABLE);
-        let booting = Box::new(reboots.boot(context.job, node, config_of(context.job, node, &self.hosts))?);
+        let booting = Box::new(reboots.boot(context.job, node, &config_of(context.job, node, &self.hosts))?);
         let change = Change {
             step: Step::Booting { booting, awaited },
             next_look: Some(context.links.now() + reboots.look()),
