@@ -213,7 +213,7 @@ fn control_frames_stand_around_data() {
         assert_eq!((answer.frame.len(), answer.is_bad, duration(answer)), (32, false, 0));
         let text = tcpdump(&file);
         let told = |what: &str| text.iter().filter(|line| line.contains(what)).count();
-        assert_eq!(["Request-To-Send", "Clear-To-Send", "Acknowledgment", "BA "].map(told), [2, 2, 1, 1], "{text:#?}");
+        assert_eq!(["Request-To-Send", "Clear-To-Send", "Acknowledgment", " BA"].map(told), [2, 2, 1, 1], "{text:#?}");
     }
 }
 
