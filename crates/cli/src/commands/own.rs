@@ -1,7 +1,7 @@
 //! Commands that only netloom itself starts: in nodes, in kernels, and for its own measurements.
 //!
-//! They are told apart before the command line is parsed. The tree of all commands takes 1.4 MB of memory, which every kernel node would
-//! keep, and a part of the time that it takes to boot.
+//! They are told apart before the command line is parsed. The tree of all commands takes up to 1.4 MB of memory, which every kernel node
+//! would keep, and a part of the time that it takes to boot.
 
 use super::{DONE, Failure, Outcome, doctor};
 use netloom_judge::ExitCode;
