@@ -1,5 +1,6 @@
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsRawFd;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::reboot::{RebootMode, reboot};
@@ -56,6 +57,9 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, soft.max(1024), DESCRIPTORS)?;
     let signals = watch_children()?;
+    if is_in_virtual_time() {
+        read_own_code();
+    }
     checkpoint();
     let socket = devices::hide_control(devices::first)?;
     Agent::new(socket, signals, Place::Kernel).run()?;
@@ -70,6 +74,53 @@ const CHECKPOINT: libc::c_uint = 0x4e65_744c;
 fn checkpoint() {
     // SAFETY: numbers.
     unsafe { libc::syscall(libc::SYS_reboot, libc::LINUX_REBOOT_MAGIC1, libc::LINUX_REBOOT_MAGIC2, CHECKPOINT, 0) };
+}
+
+/// Whether the kernel may be a template, whose memory its copies share.
+fn is_in_virtual_time() -> bool {
+    std::fs::read_to_string("/proc/cmdline").is_ok_and(|line| line.split(' ').any(|word| word.starts_with("time-travel")))
+}
+
+/// Has the kernel read the code around this function: all copies then share it. Each would else read by itself what its agent needs next,
+/// and keep it in memory of its own.
+fn read_own_code() {
+    let mut place = CodePlace { address: (read_own_code as fn()) as u64, part: None };
+    // SAFETY: the function is called with what the loader knows of this program and with the place, as long as this call lasts.
+    unsafe { libc::dl_iterate_phdr(Some(find_code), (&raw mut place).cast()) };
+    let (Some((begin, end, offset)), Ok(program)) = (place.part, std::fs::File::open("/proc/self/exe")) else { return };
+    let from = place.address.saturating_sub(CODE / 2).max(begin);
+    let to = end.min(from + CODE);
+    for at in (from..to).step_by(AT_ONCE) {
+        let place = i64::try_from(at - begin + offset).unwrap_or(i64::MAX);
+        // SAFETY: numbers; what cannot be read ahead is read later.
+        unsafe { libc::readahead(program.as_raw_fd(), place, AT_ONCE) };
+    }
+}
+
+/// How much code is read, in bytes. All that an agent needs lies close together, even in a build without optimization.
+const CODE: u64 = 8 << 20;
+
+/// The most that the kernel reads at once.
+const AT_ONCE: usize = 128 << 10;
+
+/// An address in this program, and the part of the program's file that is loaded there: its addresses, and its place in the file.
+struct CodePlace {
+    address: u64,
+    part: Option<(u64, u64, u64)>,
+}
+
+/// Looks at the first of all loaded objects, which is this program: a positive result ends the iteration.
+unsafe extern "C" fn find_code(object: *mut libc::dl_phdr_info, _size: usize, place: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: the loader passes a description that is valid during this call, with so many headers, and the caller's own place.
+    let (base, headers, place) = unsafe {
+        let object = &*object;
+        let headers = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
+        (object.dlpi_addr, headers, &mut *place.cast::<CodePlace>())
+    };
+    let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+    let parts = loaded.map(|header| (base + header.p_vaddr, base + header.p_vaddr + header.p_filesz, header.p_offset));
+    place.part = parts.into_iter().find(|(begin, end, _)| (*begin..*end).contains(&place.address));
+    1
 }
 
 /// What programs see as the uptime of a machine that has just booted, in seconds. Some take a clock in its first second for
