@@ -10,6 +10,7 @@ use netloom_packet::VIRTIO_HEADER_LEN;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
 use rustix::net::{RecvAncillaryBuffer, RecvFlags, ReturnFlags, recvmsg};
+use rustix::param::page_size;
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const SLOT: usize = 2_048;
 const SLOTS: usize = 16_384;
-/// Sixteen slots a block; a block is contiguous in the kernel, and small blocks are always to be had.
+/// Sixteen slots a block, where that is no less than a page; a block is contiguous in the kernel, and small blocks are always to be had.
 const BLOCK: usize = 32_768;
 const RING: usize = SLOT * SLOTS;
 const RECEIVE_BUFFER: usize = 64 << 20;
@@ -118,9 +119,10 @@ impl Ring {
         set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER)
             .or_else(|_| set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER))?;
         let small = |value: usize| u32::try_from(value).expect("ring sizes fit 32 bits");
+        let block = block(page_size());
         let request = RingRequest {
-            block_size: small(BLOCK),
-            blocks: small(RING / BLOCK),
+            block_size: small(block),
+            blocks: small(RING / block),
             frame_size: small(SLOT),
             frames: small(SLOTS),
         };
@@ -232,6 +234,11 @@ pub(crate) fn fetch(socket: BorrowedFd<'_>, virtio: &mut [u8; VIRTIO_HEADER_LEN]
     if whole { message.bytes.checked_sub(VIRTIO_HEADER_LEN) } else { None }
 }
 
+/// Returns the size of a block where pages have this size: whole pages, of which kernels of arm64 have some of 64 KiB.
+fn block(page: usize) -> usize {
+    BLOCK.max(page)
+}
+
 fn map(socket: &OwnedFd) -> io::Result<NonNull<u8>> {
     // All of its pages are there from the beginning.
     let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -247,5 +254,20 @@ impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `map` with this length, and nothing refers to it any more.
         let _ = unsafe { munmap(self.memory.as_ptr().cast(), RING) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What packet_mmap.rst asks for.
+    #[test]
+    fn a_ring_has_whole_pages_and_whole_slots_whatever_the_size_of_a_page() {
+        for page in [4_096, 16_384, 65_536] {
+            let block = block(page);
+            assert!(block.is_multiple_of(page) && block.is_multiple_of(SLOT), "{page}");
+            assert_eq!(RING / block * (block / SLOT), SLOTS, "{page}");
+        }
     }
 }
