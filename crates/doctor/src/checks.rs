@@ -187,6 +187,16 @@ fn kernel_nodes(found: &Found<'_>) -> Check {
             let result = format!("Linux {} ({path}), for dilated time only{how}", kernel.version);
             better("extras", NAME, result, "netloom kernel build")
         }
+        Err(KernelMissing::Processor) => {
+            let change = "a machine with x86-64 has dilated and virtual time as well; see docs/systems.md";
+            not_fine(
+                "extras",
+                NAME,
+                State::Missing,
+                "none for this processor: labs in real time, and `netloom sim`",
+                change,
+            )
+        }
         Err(KernelMissing::None { .. }) => {
             not_fine("extras", NAME, State::Missing, "none: labs in real time only", "netloom kernel build")
         }

@@ -66,6 +66,8 @@ pub struct Kernel {
 /// Why there is no kernel for a lab. The text says what to do.
 #[derive(Debug)]
 pub enum KernelMissing {
+    /// No kernel for nodes exists for this machine's processor.
+    Processor,
     /// There is none at all.
     None {
         /// What the lab needs.
@@ -97,6 +99,9 @@ pub enum KernelMissing {
 /// When there is no such kernel, or when it cannot do what is needed; a kernel that the user named is never replaced by
 /// another.
 pub fn find(need: Need, given: Option<&Path>) -> Result<Kernel, KernelMissing> {
+    if !cfg!(target_arch = "x86_64") {
+        return Err(KernelMissing::Processor);
+    }
     // An empty variable is as good as none.
     let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
     let named = given.map(Path::to_owned).or_else(|| variable.map(PathBuf::from));
@@ -188,6 +193,12 @@ impl Kernel {
 impl fmt::Display for KernelMissing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Processor => write!(
+                f,
+                "kernel nodes, and with them dilated and virtual time, exist on x86-64 only, and this is {}: here, labs run in real time \
+                 on namespace nodes, and `netloom sim` computes what links do",
+                std::env::consts::ARCH
+            ),
             Self::None { need: Need::Clock } => write!(
                 f,
                 "there is no kernel for kernel nodes: run `netloom kernel build` (some minutes, once), or install the \

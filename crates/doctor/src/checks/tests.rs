@@ -281,6 +281,22 @@ fn programs_that_are_missing_are_installed_by_name() {
     assert!(check.result.starts_with("no ping; iperf3, tcpdump"), "{check:?}");
 }
 
+#[test]
+fn nobody_is_told_to_build_a_kernel_that_does_not_exist_for_his_processor() {
+    let check = with((&facts(), &ROOT, &timing(), &carried()), |found| {
+        kernel_nodes(&Found {
+            kernel: Err(KernelMissing::Processor),
+            kvm: Kvm::None,
+            cgroups: Ok(Hierarchy::V2 { base: PathBuf::from("/sys/fs/cgroup") }),
+            missing_programs: Vec::new(),
+            counter: found.counter.clone(),
+            ..*found
+        })
+    });
+    assert_eq!(check.state, State::Missing);
+    assert!(check.change.is_some_and(|change| !change.contains("kernel build")));
+}
+
 fn found_nothing() -> Result<Kernel, KernelMissing> {
     Err(KernelMissing::None { need: netloom_guest::kernel::Need::Clock })
 }

@@ -67,6 +67,13 @@ fn without_any_kernel_the_message_says_what_to_run() {
 }
 
 #[test]
+fn another_processor_is_told_what_it_can_do() {
+    let refused = KernelMissing::Processor.to_string();
+    assert!(refused.contains("x86-64 only") && refused.contains("`netloom sim`"), "{refused}");
+    assert!(!refused.contains("kernel build"), "it would be refused as well: {refused}");
+}
+
+#[test]
 fn a_named_kernel_is_never_replaced_by_another() {
     let folder = tempfile::tempdir().unwrap();
     let builds = || vec![own(folder.path(), "7.9", true, "0123456789abcdef")];
