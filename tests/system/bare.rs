@@ -92,7 +92,7 @@ fn refused(fixture: &Fixture, arguments: &[&str]) -> Finished {
 }
 
 /// Takes the only statement that has to differ out of the results.
-fn without_note(mut results: BTreeMap<String, Vec<u8>>) -> (BTreeMap<String, Vec<u8>>, String) {
+pub(crate) fn without_note(mut results: BTreeMap<String, Vec<u8>>) -> (BTreeMap<String, Vec<u8>>, String) {
     let verdict = results.remove("verdict.json").expect("every run has a verdict");
     (results, String::from_utf8(verdict).unwrap())
 }

@@ -1,14 +1,14 @@
-//! Nodes that are containers of podman, which run already. podman's storage is in the fixture's folder, and its image is made of programs of
-//! this machine.
+//! Nodes that are containers of podman, which run already.
 
 use crate::fixture::{Finished, Fixture, User, child_named, children, is_root, lab_of, not_run};
+use crate::podman::Podman;
 use crate::wait::wait_until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::path::Path;
 
-const CONFIG: &str = r#"{"Env": ["A=image", "B=image", "PATH=/bin"], "Cmd": ["sh"], "WorkingDir": "/data"}"#;
+const PROGRAMS: [&str; 8] = ["sh", "cat", "id", "ls", "ping", "sleep", "ip", "grep"];
 
 const LAB: &str = "
 name: joined
@@ -28,43 +28,7 @@ fn lab(timeline: &str) -> String {
     LAB.replace("TIMELINE", timeline) + BOUNDS
 }
 
-/// podman with a storage of its own. Its containers end with it.
-struct Podman<'a>(&'a Fixture);
-
-impl<'a> Podman<'a> {
-    fn new(fixture: &'a Fixture) -> Self {
-        let at = |name: &str| fixture.work().join(name).display().to_string();
-        let conf = format!(
-            "[storage]\ndriver = \"vfs\"\ngraphroot = {:?}\nrunroot = {:?}\n[storage.options]\nignore_chown_errors = \"true\"\n\
-             [storage.options.vfs]\nignore_chown_errors = \"true\"\n",
-            at("graph"),
-            at("run")
-        );
-        fixture.write("storage.conf", &conf);
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/system/image.py");
-        let programs = ["sh", "cat", "id", "ls", "ping", "sleep", "ip", "grep"];
-        let made = fixture.run("python3", &[&[script, "tools", CONFIG][..], &programs].concat());
-        made.expect_code(0);
-        let podman = Self(fixture);
-        podman.run(&["pull", "-q", "oci:tools"]);
-        podman
-    }
-
-    /// Where podman finds its storage.
-    fn setting(&self) -> String {
-        format!("CONTAINERS_STORAGE_CONF={}", self.0.work().join("storage.conf").display())
-    }
-
-    fn output(&self, words: &[&str]) -> Finished {
-        let output = self.0.run("env", &[&[self.setting().as_str(), "podman"], words].concat());
-        assert_ne!(output.code, Some(127), "these tests need podman and runc (scripts/install-deps services)");
-        output
-    }
-
-    fn run(&self, words: &[&str]) -> String {
-        self.output(words).expect_code(0).stdout
-    }
-
+impl Podman<'_> {
     /// Starts a container that waits. Limits are given, since root of a build machine may be unable to raise its own.
     fn start(&self, name: &str, network: &str) {
         let fixed =
@@ -89,12 +53,6 @@ impl<'a> Podman<'a> {
     }
 }
 
-impl Drop for Podman<'_> {
-    fn drop(&mut self) {
-        let _ = self.output(&["rm", "-af", "-t", "0"]);
-    }
-}
-
 /// Fails if anything is left of the lab: podman's own processes and mounts are in the fixture's folder, too.
 fn assert_only_podman_is_left(fixture: &Fixture) {
     let ours = |pid: &i32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path.ends_with("netloom"));
@@ -113,7 +71,7 @@ fn fixture() -> Option<Fixture> {
 #[test]
 fn a_container_that_runs_is_a_node_as_long_as_the_lab_is_up() {
     let Some(fixture) = fixture() else { return };
-    let podman = Podman::new(&fixture);
+    let podman = Podman::new(&fixture, &PROGRAMS);
     podman.start("netloom-web", "none");
     let before = podman.state("netloom-web");
     fixture.write("joined.yaml", &lab("  - {on: web, as: look, save: look, run: 'id -u; pwd; echo $A $B; grep CapBnd /proc/self/status; cat /proc/sys/net/ipv4/tcp_ecn'}
@@ -147,7 +105,7 @@ fn a_container_that_runs_is_a_node_as_long_as_the_lab_is_up() {
 #[test]
 fn a_container_is_as_it_was_whichever_process_is_killed() {
     let Some(fixture) = fixture() else { return };
-    let podman = Podman::new(&fixture);
+    let podman = Podman::new(&fixture, &PROGRAMS);
     podman.start("netloom-web", "none");
     let before = podman.state("netloom-web");
     fixture.write("joined.yaml", &lab(""));
@@ -174,7 +132,7 @@ fn a_container_is_as_it_was_whichever_process_is_killed() {
 #[test]
 fn a_container_that_ends_or_restarts_ends_the_run() {
     let Some(fixture) = fixture() else { return };
-    let podman = Podman::new(&fixture);
+    let podman = Podman::new(&fixture, &PROGRAMS);
     fixture.write("joined.yaml", &lab(""));
     for ending in [&["kill", "netloom-web"][..], &["restart", "-t", "0", "netloom-web"]] {
         let _ = podman.output(&["rm", "-f", "-t", "0", "netloom-web"]);
@@ -195,7 +153,7 @@ fn a_container_that_ends_or_restarts_ends_the_run() {
 #[test]
 fn a_container_that_cannot_be_joined_is_told() {
     let Some(fixture) = fixture() else { return };
-    let podman = Podman::new(&fixture);
+    let podman = Podman::new(&fixture, &PROGRAMS);
     podman.start("netloom-web", "none");
     let text = |name: &str, ends: &str| {
         format!("name: told\nnodes: {{web: {{container: {name}}}, a: {{}}}}\nlinks: {{l: {{ends: {ends}}}}}\n")
@@ -225,7 +183,7 @@ fn a_container_that_cannot_be_joined_is_told() {
 #[test]
 fn an_ordinary_user_has_containers_of_its_own_as_nodes() {
     let fixture = Fixture::new(User::all().pop().unwrap()).alone();
-    let podman = Podman::new(&fixture);
+    let podman = Podman::new(&fixture, &PROGRAMS);
     podman.start("netloom-web", "none");
     let before = podman.state("netloom-web");
     fixture.write(
