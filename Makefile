@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-build test-deps test-fast test-quiet test-all fmt fmt-check tidy lint doc oldest unit unit-rest manual tutorial gallery docs-site packaging machines python python-still web-running python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick hunt-bugs hunt-minimal papers papers-quick soak fuzz asan miri clean web web-keep web-check release
+.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-build test-deps test-fast test-quiet test-all fmt fmt-check tidy lint doc oldest unit unit-rest manual tutorial gallery docs-site packaging machines machines-quick python python-still web-running python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick hunt-bugs hunt-minimal papers papers-quick soak fuzz asan miri clean web web-keep web-check release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -129,6 +129,11 @@ packaging: ## are the recipes for other systems in order? not part of `make test
 machines: ## the release's packages on Debian 11, 12 and 13 with their own kernels, as QEMU emulates them; after `make release`, needs root, half an hour
 	scripts/install-deps services
 	scripts/machines "$(or $(CARGO_TARGET_DIR),target)/release-$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)"
+
+machines-quick: ## the same without a release: the program as tests build it, on the machines of RELEASES or Debian 12 and 13 on x86-64 and arm64
+	scripts/install-deps services arm64
+	scripts/ensure-kernel
+	scripts/machines --quick $(RELEASES)
 
 docs-site: ## build the manual as a site with search in target/site; a link that leads nowhere is an error
 	scripts/docs-site
