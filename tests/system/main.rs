@@ -41,6 +41,7 @@ mod fixture;
 mod formats;
 mod generated;
 mod histories;
+mod hunt_attacks;
 mod hunts;
 mod images;
 mod interactive;

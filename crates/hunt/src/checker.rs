@@ -4,7 +4,8 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::io::{self, Read};
 use std::mem::take;
-use std::process::{Child, ExitStatus};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
@@ -17,6 +18,20 @@ const OUTPUTS_END_WITHIN: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(2);
 /// As much of an output as is kept, in bytes: its end.
 const MOST_KEPT: usize = 1 << 20;
+
+/// Starts the program of its arguments with a process beside it that waits until nobody holds the other end of standard input any more, and then kills all
+/// of its process group. That process is no child of the program, and has none of its outputs.
+const LEASHED: &str =
+    "exec 3<&0 </dev/null; ( { read -r _ <&3; kill -s KILL 0; } >/dev/null 2>&1 & ); exec \"$@\" 3<&-";
+
+/// Returns a command that runs the program of its further arguments as a checker. If this process is killed, or the checker has ended, what is left of its
+/// process group is killed.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", LEASHED, "sh"]).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
 
 /// Waits until a checker has ended, which leads a process group; one that does not end in time is killed, with all that it has started. Returns
 /// its status, and the ends of its standard output and error.
@@ -79,13 +94,14 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::CommandExt;
-    use std::process::{Command, Stdio};
 
     fn started(script: &str) -> Child {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", script]).process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().expect("a shell")
+        command().args(["/bin/sh", "-c", script]).spawn().expect("a shell")
+    }
+
+    fn is_gone(group: u32) -> bool {
+        let group = Pid::from_raw(i32::try_from(group).expect("a small number"));
+        until(Duration::from_secs(20), || Ok(killpg(group, None).is_err())).expect("no error")
     }
 
     #[test]
@@ -93,8 +109,27 @@ mod tests {
         let mut child = started("sleep 1000 & echo $!; sleep 1000");
         let why = end_within(&mut child, Duration::from_secs(1)).expect_err("it does not end");
         assert_eq!(why, "it did not end within 1 s");
-        let group = Pid::from_raw(i32::try_from(child.id()).expect("a small number"));
-        assert!(until(Duration::from_secs(20), || Ok(killpg(group, None).is_err())).expect("no error"));
+        assert!(is_gone(child.id()));
+    }
+
+    #[test]
+    fn nothing_of_a_checker_outlives_the_one_that_waits_for_it() {
+        // The pipe closes when this process is killed, as it does here.
+        let mut child = started("sleep 1000 & sleep 1000");
+        drop(child.stdin.take());
+        let status = child.wait().expect("it ends");
+        assert!(status.code().is_none() && is_gone(child.id()), "{status}");
+        let mut left = started("sleep 1000 >/dev/null 2>&1 & exit 3");
+        assert_eq!(end(&mut left).map(|(status, _)| status.code()), Ok(Some(3)));
+        assert!(is_gone(left.id()), "what it leaves running ends with it");
+    }
+
+    #[test]
+    fn a_checker_has_no_children_that_it_has_not_started() {
+        let mut child = started("ls /proc/$$/task/$$/children >&2 && cat /proc/$$/task/$$/children; cat");
+        let (status, [stdout, _]) = end(&mut child).expect("it ends: its input is empty");
+        let text = String::from_utf8_lossy(&stdout).into_owned();
+        assert!(status.success() && text.split_whitespace().count() == 1, "the reader of the list alone: {text}");
     }
 
     #[test]

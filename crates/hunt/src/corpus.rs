@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::folder::HuntFolder;
 use crate::record::FindingRecord;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The files of a finding that are about its runs: they are large, or mean something only together with the hunt.
@@ -31,6 +32,10 @@ pub fn add_to_corpus(
         }
         // It appears in one go, so that a corpus has no half findings.
         let unfinished = corpus.join(format!(".{}", std::process::id()));
+        match fs::remove_dir_all(&unfinished) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(HuntError::file(&unfinished)(error)),
+            _ => {}
+        }
         copy(&folder.finding(finding.finding), &unfinished, &LEFT_OUT)?;
         fs::rename(&unfinished, &place).map_err(HuntError::file(&place))?;
         added.push(place);

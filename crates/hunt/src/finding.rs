@@ -8,26 +8,17 @@ use crate::failure::Failure;
 use crate::faults::Fault;
 use crate::folder::HuntFolder;
 use crate::histories::Explained;
-use crate::record::{Cause, FindingRecord};
+use crate::record::{Cause, FindingRecord, KeptChoices};
 use crate::target::Target;
-use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
-/// The choices of a finding: `choices.json`.
-#[derive(Debug, Serialize)]
-struct KeptChoices<'a> {
-    original: &'a [u64],
-    minimal: &'a [u64],
-}
-
 /// A run that was played to be kept.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptRun {
     pub(crate) faults: Vec<Fault>,
-    pub(crate) choices: Vec<u64>,
     pub(crate) failures: Vec<Failure>,
     pub(crate) results: Option<PathBuf>,
 }
@@ -37,7 +28,7 @@ pub(crate) struct KeptRun {
 pub(crate) fn write(
     folder: &HuntFolder,
     target: &Target,
-    mut record: FindingRecord,
+    (mut record, choices): (FindingRecord, &KeptChoices),
     [original, minimal]: [&KeptRun; 2],
     without: &[KeptRun],
 ) -> Result<FindingRecord, HuntError> {
@@ -64,8 +55,7 @@ pub(crate) fn write(
             fs::rename(results, &place).map_err(HuntError::file(&place))?;
         }
     }
-    let choices = KeptChoices { original: &original.choices, minimal: &minimal.choices };
-    write_json(&home.join("choices.json"), &choices)?;
+    write_json(&home.join("choices.json"), choices)?;
     let mut text = described(&record);
     if let Some(Explained { text: contradiction, svg }) = explained {
         let _ = write!(text, "\n{contradiction}  drawn in contradiction.svg\n");

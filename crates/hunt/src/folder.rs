@@ -13,17 +13,26 @@ use crate::child::write_json;
 use crate::error::HuntError;
 use crate::failure::Failure;
 use crate::judged::Judged;
-use crate::record::FindingRecord;
+use crate::record::{FindingRecord, KeptChoices};
 use crate::target::Target;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// Documents of a hunt's folder have at most so many bytes.
 const LONGEST: u64 = 1 << 30;
-/// How the folder of a finding is called that is not complete.
-const UNFINISHED: &str = "unfinished";
+/// How the folder of a finding is called that is not complete. Whoever looks for findings leaves out such names.
+const UNFINISHED: &str = ".unfinished";
+/// The names that a hunt writes into its folder. Links among these would lead elsewhere.
+const OWN: [&str; 7] = ["lock", "lab.yaml", "origin.json", "runs.jsonl", "findings", "work", "hunt.json"];
+/// How long labs of a hunt that was killed may still write into its folder.
+const LONGEST_GOING: Duration = Duration::from_secs(60);
+/// How long to wait before what they wrote is removed again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The folder of a hunt, which this process has locked.
 #[derive(Debug)]
@@ -100,19 +109,26 @@ impl HuntFolder {
     /// # Errors
     /// If another process uses it, if it is that of another hunt, or what the kernel says.
     pub fn open(path: &Path, target: &Target, search: Search, resume: bool) -> Result<Self, HuntError> {
-        let has_hunt = path.join("origin.json").exists();
+        let has_origin = || path.join("origin.json").exists();
+        let is_foreign = || fs::read_dir(path).is_ok_and(|mut all| all.any(|one| !is_of_hunt(one)));
+        if !has_origin() && is_foreign() {
+            let message = "is there already, and is no hunt: name another folder with -o";
+            return Err(HuntError::Folder(format!("{} {message}", path.display())));
+        }
+        let own = OWN.map(|name| path.join(name));
+        if let Some(link) = own.iter().find(|own| own.is_symlink()) {
+            let message = "is a symbolic link, and a hunt writes into its own folder alone: remove it, or name another folder with -o";
+            return Err(HuntError::Folder(format!("{} {message}", link.display())));
+        }
+        fs::create_dir_all(path.join("findings")).map_err(HuntError::file(path))?;
+        let lock = lock(path)?;
+        // Another hunt may have had the folder until now.
+        let has_hunt = has_origin();
         if has_hunt && !resume {
             let message = "holds a hunt already: --resume goes on with it, and -o takes another folder";
             return Err(HuntError::Folder(format!("{} {message}", path.display())));
         }
-        let is_foreign = || fs::read_dir(path).is_ok_and(|mut all| all.any(|one| !is_of_hunt(one)));
-        if !has_hunt && is_foreign() {
-            let message = "is there already, and is no hunt: name another folder with -o";
-            return Err(HuntError::Folder(format!("{} {message}", path.display())));
-        }
-        fs::create_dir_all(path.join("findings")).map_err(HuntError::file(path))?;
         let path = path.canonicalize().map_err(HuntError::file(path))?;
-        let lock = lock(&path)?;
         let origin = Origin {
             version: env!("CARGO_PKG_VERSION").into(),
             lab_file: target.lab_file.canonicalize().unwrap_or_else(|_| target.lab_file.clone()),
@@ -133,15 +149,13 @@ impl HuntFolder {
         let whole = whole_lines(&lines)?;
         let runs = OpenOptions::new().create(true).append(true).open(&lines).map_err(HuntError::file(&lines))?;
         runs.set_len(whole).map_err(HuntError::file(&lines))?;
-        for left in ["work".into(), format!("findings/{UNFINISHED}")] {
-            match fs::remove_dir_all(path.join(&left)) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(HuntError::file(&path.join(left))(error));
-                }
-                _ => {}
-            }
+        clear(&path.join("work"))?;
+        clear(&path.join("findings").join(UNFINISHED))?;
+        // It tells of an earlier invocation, and whoever reads it would take it for what comes out now.
+        match fs::remove_file(path.join("hunt.json")) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(HuntError::file(&path.join("hunt.json"))(error)),
+            _ => Ok(Self { path, runs, _lock: lock }),
         }
-        Ok(Self { path, runs, _lock: lock })
     }
 
     /// Returns the path of the folder.
@@ -156,8 +170,11 @@ impl HuntFolder {
     pub fn runs(&self) -> Result<Vec<RunLine>, HuntError> {
         let path = self.path.join("runs.jsonl");
         let text = netloom_regular::read_text(&path, LONGEST).map_err(HuntError::file(&path))?;
-        let lines = text.lines().map(serde_json::from_str);
-        lines.collect::<Result<_, _>>().map_err(|error| HuntError::file(&path)(error.into()))
+        let read = |(place, line)| {
+            let advice = format!("line {} is damaged; without it, its run is played again", place + 1);
+            serde_json::from_str(line).map_err(|error| damaged(&path, &error, &advice))
+        };
+        text.lines().enumerate().map(read).collect()
     }
 
     /// Keeps that a run has ended.
@@ -172,18 +189,53 @@ impl HuntFolder {
     /// # Errors
     /// If a finding cannot be read.
     pub fn findings(&self) -> Result<Vec<FindingRecord>, HuntError> {
-        let folder = self.path.join("findings");
-        let all = fs::read_dir(&folder).map_err(HuntError::file(&folder))?;
         let mut found = Vec::new();
-        for entry in all {
-            let path = entry.map_err(HuntError::file(&folder))?.path().join("finding.json");
+        for number in self.numbers()? {
+            let path = self.finding(number).join("finding.json");
             if path.exists() {
-                let text = netloom_regular::read_text(&path, LONGEST).map_err(HuntError::file(&path))?;
-                found.push(serde_json::from_str(&text).map_err(|error| HuntError::file(&path)(error.into()))?);
+                let record: FindingRecord = read_json(&path, &self.without(number))?;
+                if record.finding != number {
+                    let message =
+                        format!("{} is about finding {}: {}", path.display(), record.finding, self.without(number));
+                    return Err(HuntError::Folder(message));
+                }
+                found.push(record);
             }
         }
-        found.sort_by_key(|finding: &FindingRecord| finding.finding);
         Ok(found)
+    }
+
+    /// Reads the choices of a finding, if they are there.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn choices(&self, number: usize) -> Result<KeptChoices, HuntError> {
+        let path = self.finding(number).join("choices.json");
+        if path.exists() { read_json(&path, &self.without(number)) } else { Ok(KeptChoices::default()) }
+    }
+
+    /// The number of the next finding: no folder has it, nor a larger one.
+    pub(crate) fn next_finding(&self) -> Result<usize, HuntError> {
+        Ok(self.numbers()?.last().map_or(1, |last| last + 1))
+    }
+
+    /// The numbers of the folders of findings, in order.
+    fn numbers(&self) -> Result<Vec<usize>, HuntError> {
+        let folder = self.path.join("findings");
+        let all = fs::read_dir(&folder).map_err(HuntError::file(&folder))?;
+        let mut numbers = Vec::new();
+        for entry in all {
+            let name = entry.map_err(HuntError::file(&folder))?.file_name();
+            let number = name.to_str().and_then(|name| name.parse().ok());
+            numbers.extend(number.filter(|number| name == *name_of(*number)));
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// Says how to go on without a finding that is damaged.
+    fn without(&self, number: usize) -> String {
+        format!("remove {}, and --resume makes it again", self.finding(number).display())
     }
 
     /// The folder in which a finding is put together.
@@ -202,7 +254,7 @@ impl HuntFolder {
 
     /// The folder of a finding.
     pub(crate) fn finding(&self, number: usize) -> PathBuf {
-        self.path.join("findings").join(format!("{number:04}"))
+        self.path.join("findings").join(name_of(number))
     }
 
     /// Writes what was found.
@@ -217,17 +269,50 @@ fn is_of_hunt(entry: std::io::Result<fs::DirEntry>) -> bool {
     entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_known))
 }
 
+/// The name of a finding's folder.
+fn name_of(number: usize) -> String {
+    format!("{number:04}")
+}
+
+/// Removes a folder, into which labs may still write for a moment whose hunt was killed.
+fn clear(folder: &Path) -> Result<(), HuntError> {
+    let begun = Instant::now();
+    loop {
+        match fs::remove_dir_all(folder) {
+            Ok(()) => return Ok(()),
+            Err(_) if !folder.is_symlink() && !folder.exists() => return Ok(()),
+            Err(error) if begun.elapsed() > LONGEST_GOING => return Err(HuntError::file(folder)(error)),
+            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotFound) => sleep(PAUSE),
+            Err(error) => return Err(HuntError::file(folder)(error)),
+        }
+    }
+}
+
+/// Reads a document of the hunt; if it is damaged, the error says what to do.
+fn read_json<T: DeserializeOwned>(path: &Path, advice: &str) -> Result<T, HuntError> {
+    let text = netloom_regular::read_text(path, LONGEST).map_err(HuntError::file(path))?;
+    serde_json::from_str(&text).map_err(|error| damaged(path, &error, advice))
+}
+
+fn damaged(path: &Path, error: &serde_json::Error, advice: &str) -> HuntError {
+    HuntError::Folder(format!("{}: {error}: {advice}", path.display()))
+}
+
 /// How many bytes of a file are whole lines; 0 if there is none.
 fn whole_lines(path: &Path) -> Result<u64, HuntError> {
     match netloom_regular::read(path, LONGEST) {
         Ok(bytes) => Ok(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end as u64 + 1)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
         Err(error) => Err(HuntError::file(path)(error)),
     }
 }
 
 fn lock(folder: &Path) -> Result<File, HuntError> {
     let path = folder.join("lock");
+    // To open a pipe would wait for whoever reads it.
+    if path.exists() && !path.is_file() {
+        return Err(HuntError::Folder(format!("{} is no regular file: remove it", path.display())));
+    }
     let file = File::options().create(true).append(true).open(&path).map_err(HuntError::file(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -239,7 +324,7 @@ fn lock(folder: &Path) -> Result<File, HuntError> {
 /// Checks that the hunt in this folder is the one that is asked for.
 fn compare(place: &Path, kept: &Path, wanted: &Origin, target: &Target) -> Result<(), HuntError> {
     let read = |path: &Path| netloom_regular::read_text(path, LONGEST).map_err(HuntError::file(path));
-    let found: Origin = serde_json::from_str(&read(place)?).map_err(|error| HuntError::file(place)(error.into()))?;
+    let found: Origin = read_json(place, "what the hunt was is lost: begin another one with -o")?;
     let mut differs = Vec::new();
     if found.seed != wanted.seed {
         differs.push(format!("the seed, which is {} there", found.seed));
@@ -270,62 +355,4 @@ fn compare(place: &Path, kept: &Path, wanted: &Origin, target: &Target) -> Resul
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn target(folder: &Path, duration: &str) -> Target {
-        let path = folder.join("kv.yaml");
-        let text = format!(
-            "clock: virtual\nduration: {duration}\nnodes: [n1, n2]\nlinks: {{l: {{ends: [n1, n2]}}}}\nhunt: {{}}\n"
-        );
-        fs::write(&path, text).unwrap();
-        Target::read(&path).unwrap()
-    }
-
-    fn search(seed: u64) -> Search {
-        Search { seed, is_systematic: false, varies_seed: false }
-    }
-
-    #[test]
-    fn a_hunt_that_was_killed_loses_no_run() {
-        let home = tempfile::tempdir().unwrap();
-        let (path, own) = (home.path().join("out"), target(home.path(), "20 s"));
-        let failed = RunLine {
-            run: 2,
-            faults: 1,
-            failures: vec![Failure::new("always x", "lost 3")],
-            choices: vec![1, 0, 7],
-            ..RunLine::default()
-        };
-        let mut folder = HuntFolder::open(&path, &own, search(1), false).unwrap();
-        folder.keep(&RunLine { run: 1, ..RunLine::default() }).unwrap();
-        folder.keep(&failed).unwrap();
-        assert!(matches!(HuntFolder::open(&path, &own, search(1), true), Err(HuntError::Busy(_))));
-        folder.runs.write_all(b"{\"run\":3,\"fau").unwrap();
-        folder.unfinished().unwrap();
-        drop(folder);
-        let mut resumed = HuntFolder::open(&path, &own, search(1), true).unwrap();
-        assert_eq!(resumed.runs().unwrap()[1], failed);
-        assert!(resumed.findings().unwrap().is_empty());
-        resumed.keep(&RunLine { run: 3, ..RunLine::default() }).unwrap();
-        assert_eq!(resumed.runs().unwrap().len(), 3, "the line that was cut off is gone");
-    }
-
-    #[test]
-    fn another_hunt_needs_another_folder() {
-        let home = tempfile::tempdir().unwrap();
-        let (path, own) = (home.path().join("out"), target(home.path(), "20 s"));
-        drop(HuntFolder::open(&path, &own, search(1), false).unwrap());
-        let again = HuntFolder::open(&path, &own, search(1), false).unwrap_err().to_string();
-        assert!(again.contains("holds a hunt already"), "{again}");
-        let seed = HuntFolder::open(&path, &own, search(2), true).unwrap_err().to_string();
-        assert!(seed.contains("what differs: the seed, which is 1 there"), "{seed}");
-        let other = HuntFolder::open(&path, &target(home.path(), "30 s"), search(1), true).unwrap_err().to_string();
-        assert!(other.contains("what differs: the lab file"), "{other}");
-        let way =
-            HuntFolder::open(&path, &own, Search { is_systematic: true, ..search(1) }, true).unwrap_err().to_string();
-        assert!(way.contains("what differs: --systematic, which was not given there"), "{way}");
-        let foreign = HuntFolder::open(home.path(), &own, search(1), false).unwrap_err().to_string();
-        assert!(foreign.contains("is no hunt"), "{foreign}");
-    }
-}
+mod tests;

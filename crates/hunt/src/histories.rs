@@ -6,7 +6,7 @@ use netloom_lab::{Compare, PropertyTest};
 use netloom_units::quantity;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The longest history that is read.
@@ -140,10 +140,14 @@ fn read(results: &Path, name: &str) -> Result<History, String> {
     History::read(&sources, None).map_err(|error| error.to_string())
 }
 
-/// Finds files of this name, or with this end of their path, in the order of their paths.
+/// Finds files of this name, or with this end of their path, in the order of their paths: in the results, and nowhere else on this machine.
 pub(crate) fn find(results: &Path, name: &str) -> Result<Vec<PathBuf>, String> {
-    let mut found: Vec<PathBuf> = Some(results.join(name)).filter(|saved| saved.is_file()).into_iter().collect();
-    walk(&results.join("nodes"), Path::new(name.trim_start_matches('/')), 0, &mut found)?;
+    let end = Path::new(name.trim_start_matches('/'));
+    if end.components().any(|part| part == Component::ParentDir) {
+        return Err(format!("`{name}` leads out of the results: name a file, or the end of a path, without `..`"));
+    }
+    let mut found: Vec<PathBuf> = Some(results.join(end)).filter(|saved| saved.is_file()).into_iter().collect();
+    walk(&results.join("nodes"), end, 0, &mut found)?;
     found.sort();
     Ok(found)
 }
@@ -167,94 +171,4 @@ fn walk(folder: &Path, name: &Path, depth: usize, found: &mut Vec<PathBuf>) -> R
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use netloom_lab::CHECKERS;
-
-    fn event(process: &str, kind: &str, f: &str, value: &str, ms: u64) -> String {
-        format!(
-            "{{\"process\":\"{process}\",\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value},\"time\":{}}}\n",
-            ms * 1_000_000
-        )
-    }
-
-    /// A register that is read with this value after 1 and then 2 were written.
-    fn results(read: &str) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        let srv = folder.path().join("nodes/client/srv");
-        fs::create_dir_all(&srv).unwrap();
-        let mut text = String::new();
-        for (number, value) in ["1", "2"].into_iter().enumerate() {
-            let at = 100 * number as u64;
-            text += &event("c1", "invoke", "write", value, at);
-            text += &event("c1", "ok", "write", value, at + 10);
-        }
-        text += &event("c2", "invoke", "read", "null", 300);
-        text += &event("c2", "ok", "read", read, 340);
-        fs::write(srv.join("history.jsonl"), text).unwrap();
-        folder
-    }
-
-    fn history(checker: &str, options: &[(&str, Option<&str>)]) -> PropertyTest {
-        PropertyTest::History {
-            checker: checker.into(),
-            file: "history.jsonl".into(),
-            options: options.iter().map(|(name, value)| ((*name).into(), value.map(str::to_owned))).collect(),
-        }
-    }
-
-    #[test]
-    fn a_stale_read_is_a_contradiction() {
-        let (good, stale) = (results("2"), results("1"));
-        let test = history("linearizable", &[]);
-        assert_eq!(judge(&test, good.path()), Ok(Held::of(true, "")));
-        assert_eq!(explain(&test, good.path()), None);
-        assert_eq!(judge(&test, stale.path()), Ok(Held::of(false, "not linearizable")));
-        let explained = explain(&test, stale.path()).unwrap();
-        assert!(explained.text.contains("process c2  read → 1"), "{}", explained.text);
-        assert!(explained.svg.starts_with("<svg"));
-    }
-
-    #[test]
-    fn latencies_are_compared() {
-        let run = results("2");
-        let took = |permille, compare, ms: u64| {
-            let bound = netloom_units::Duration::from_millis(ms);
-            let test = PropertyTest::Latency { file: "history.jsonl".into(), permille, compare, bound };
-            judge(&test, run.path()).unwrap().holds
-        };
-        assert_eq!(took(1000, Compare::AtMost, 40), Some(true));
-        assert_eq!(took(1000, Compare::Below, 40), Some(false));
-        assert_eq!(took(500, Compare::Equal, 10), Some(true));
-    }
-
-    #[test]
-    fn what_is_missing_is_said() {
-        let run = results("2");
-        let other = PropertyTest::History { checker: "ids".into(), file: "other.jsonl".into(), options: Vec::new() };
-        assert!(judge(&other, run.path()).unwrap_err().contains("there is no file `other.jsonl`"));
-        let wrong = judge(&history("queue", &[]), run.path()).unwrap_err();
-        assert!(wrong.contains("the model `queue` knows enqueue, dequeue"), "{wrong}");
-        // Elements that nobody ever read are not lost.
-        let set = run.path().join("nodes/client/srv/set.jsonl");
-        fs::write(set, event("c1", "invoke", "add", "1", 1) + &event("c1", "ok", "add", "1", 2)).unwrap();
-        let full = PropertyTest::History { checker: "set-full".into(), file: "set.jsonl".into(), options: Vec::new() };
-        assert_eq!(judge(&full, run.path()).unwrap().holds, None);
-    }
-
-    #[test]
-    fn every_checker_has_its_model() {
-        assert_eq!(CHECKERS[1..], Model::NAMES);
-        let empty = History::default();
-        for name in &CHECKERS[1..] {
-            assert_eq!(model(name, &[], &empty).name(), *name);
-        }
-        let options = |name: &str, value: Option<&str>| vec![(name.to_owned(), value.map(str::to_owned))];
-        let register = model("register", &options("initial", Some("0")), &empty);
-        assert_eq!(register, Model::Register { initial: 0.into() });
-        let level = model("append", &options("snapshot", None), &empty);
-        assert_eq!(level, Model::Append { isolation: Isolation::Snapshot });
-        assert_eq!(model("bank", &options("total", Some("7")), &empty), Model::Bank { total: Some(7) });
-        assert_eq!(model("set-full", &options("strict", None), &empty), Model::SetFull { strict: true });
-    }
-}
+mod tests;

@@ -261,6 +261,7 @@ impl<'a> Hunter<'a> {
             drawn: BTreeMap::new(),
         };
         lines.iter().for_each(|line| hunter.count(line));
+        hunter.note_others()?;
         Ok(hunter)
     }
 
@@ -377,6 +378,17 @@ impl<'a> Hunter<'a> {
         if !is_known {
             self.pending.push_back((failure.clone(), run, choices.to_vec()));
         }
+    }
+
+    /// Notes the failures that were seen while others were shrunk, of which no run's line tells.
+    fn note_others(&mut self) -> Result<(), HuntError> {
+        let found: Vec<(usize, u64)> = self.findings.iter().map(|one| (one.finding, one.run)).collect();
+        for (number, run) in found {
+            for (failure, values) in self.folder.choices(number)?.others {
+                self.note(&failure, run, &values);
+            }
+        }
+        Ok(())
     }
 
     /// Plays the labs of earlier findings.

@@ -12,9 +12,7 @@ use netloom_results::Logs;
 use regex::bytes::Regex;
 use serde_json::Value;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// The variable with the folder of the results, for commands that judge them.
 const RESULTS: &str = "NETLOOM_RESULTS";
@@ -178,21 +176,14 @@ pub(crate) struct Checkers<S: FnMut(u32)> {
 impl<S: FnMut(u32)> RunCommand for Checkers<S> {
     fn run(&mut self, argv: &Argv, results: &Path) -> Result<Held, String> {
         let results = results.canonicalize().map_err(|error| format!("{}: {error}", results.display()))?;
-        let mut command = match argv {
-            Argv::Shell(text) => {
-                let mut shell = Command::new("/bin/sh");
-                shell.arg("-c").arg(text);
-                shell
-            }
-            Argv::Exec(words) => {
-                let mut program = Command::new(words.first().ok_or("it is empty")?);
-                program.args(&words[1..]);
-                program
-            }
+        let mut command = checker::command();
+        match argv {
+            Argv::Shell(text) => command.args(["/bin/sh", "-c", text]),
+            Argv::Exec(words) if words.is_empty() => return Err("it is empty".into()),
+            Argv::Exec(words) => command.args(words),
         };
-        command.env(RESULTS, &results).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let failed = |error: io::Error| format!("starting it: {error}");
-        let mut child = command.process_group(0).spawn().map_err(failed)?;
+        let mut child = command.env(RESULTS, &results).spawn().map_err(failed)?;
         (self.started)(child.id());
         let (status, [stdout, stderr]) = checker::end(&mut child)?;
         let document = document(&stdout);

@@ -29,6 +29,7 @@ mod judge;
 mod judged;
 mod pool;
 mod record;
+mod seat;
 pub mod shrink;
 mod swarm;
 mod systematic;

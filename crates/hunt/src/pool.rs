@@ -6,7 +6,8 @@ use crate::error::HuntError;
 use crate::faults::Fault;
 use crate::judge::Checkers;
 use crate::judged::Judged;
-use crate::target::{Purpose, Target};
+use crate::seat::Seat;
+use crate::target::{NAMES, Purpose, Target};
 use netloom_host::processors;
 use netloom_judge::ExitCode;
 use nix::sys::signal::{Signal, kill, killpg};
@@ -19,9 +20,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// How long a lab of a hunt that was killed may take to go.
+/// How long to look for a name that no other lab has: those of a hunt that was killed go within this time.
 const LONGEST_GOING: Duration = Duration::from_secs(60);
-/// How long to wait before its name is tried again.
+/// How long to wait before names are tried again.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// A run that is to be played.
@@ -79,19 +80,20 @@ impl Child {
 }
 
 impl Pool {
-    /// So many slots.
+    /// So many slots, but no more than there are names for their labs.
     pub(crate) fn new(start: &Start, jobs: usize) -> Result<Self, HuntError> {
+        let jobs = jobs.clamp(1, NAMES);
         let (ended, done) = channel();
         let is_stopping = Arc::new(AtomicBool::new(false));
-        let allowed = processors::allowed().unwrap_or_default();
         let mut slots = Vec::new();
         for slot in 0..jobs {
             let (jobs_in, jobs_out) = channel::<Job>();
             let child = Arc::new(Mutex::new(None));
             let worker = Worker {
                 slot,
-                // Runs in virtual time stay on one processor: only one of their kernels computes at a time.
-                processor: allowed.get(slot % allowed.len().max(1)).copied().filter(|_| allowed.len() > 1),
+                name: slot,
+                width: jobs,
+                seat: Seat::take(slot),
                 start: start.clone(),
                 child: Arc::clone(&child),
                 is_stopping: Arc::clone(&is_stopping),
@@ -167,17 +169,22 @@ impl Drop for Pool {
 /// The thread of a slot, which plays its runs.
 struct Worker {
     slot: usize,
-    processor: Option<usize>,
+    /// The number in the name of its labs.
+    name: usize,
+    /// How many slots there are, each of which has names of its own.
+    width: usize,
+    /// Runs in virtual time stay on one processor: only one of their kernels computes at a time.
+    seat: Option<Seat>,
     start: Start,
     child: Arc<Mutex<Option<Child>>>,
     is_stopping: Arc<AtomicBool>,
 }
 
 impl Worker {
-    fn work(self, jobs: &Receiver<Job>, ended: &Sender<(usize, Done)>) {
-        if let Some(processor) = self.processor {
+    fn work(mut self, jobs: &Receiver<Job>, ended: &Sender<(usize, Done)>) {
+        if let Some(seat) = &self.seat {
             // Where that is refused, runs are on any processor.
-            let _ = processors::stay_on(&[processor]);
+            let _ = processors::stay_on(&[seat.processor]);
         }
         while let Ok(job) = jobs.recv() {
             let done = self.play(&job).unwrap_or_else(|error| Done {
@@ -192,15 +199,14 @@ impl Worker {
         }
     }
 
-    fn play(&self, job: &Job) -> Result<Done, HuntError> {
-        let text = match job.target.play(self.slot, &job.faults, job.purpose) {
-            Ok(text) => text,
+    fn play(&mut self, job: &Job) -> Result<Done, HuntError> {
+        let Ended { code, report } = match self.run(job) {
             // What was drawn makes no lab: a mistake of a generator, and nothing about the programs.
-            Err(error) => {
+            Err(error @ HuntError::Lab(_)) => {
                 return Ok(Done { id: job.id, judged: Judged::error(error.to_string()), results: None, fatal: None });
             }
+            ended => ended?,
         };
-        let Ended { code, report } = self.run(job, &text)?;
         let mut checkers = Checkers { started: |pid| self.set(Some(pid), true) };
         let mut judged = job.target.judge.judge(code, &report, &mut checkers);
         if judged.error.is_none() {
@@ -216,11 +222,12 @@ impl Worker {
         Ok(Done { id: job.id, judged, results, fatal: None })
     }
 
-    /// Runs the lab; again, if one of its name has not gone yet.
-    fn run(&self, job: &Job, text: &str) -> Result<Ended, HuntError> {
+    /// Runs the lab: under another name, if a lab of its name is up. That is one of another hunt, or of one that was killed and has not gone yet.
+    fn run(&mut self, job: &Job) -> Result<Ended, HuntError> {
         let begun = Instant::now();
         loop {
-            let lab = (job.target.lab_file.as_path(), text);
+            let text = job.target.play(self.name, &job.faults, job.purpose)?;
+            let lab = (job.target.lab_file.as_path(), text.as_str());
             let has_report = job.purpose == Purpose::Finding;
             let ended = self.start.run(self.slot, lab, has_report, &mut |pid| self.set(Some(pid), false))?;
             self.set(None, false);
@@ -228,7 +235,11 @@ impl Worker {
             if ended.code != Some(ExitCode::NoSuchLab) || is_stopping || begun.elapsed() > LONGEST_GOING {
                 return Ok(ended);
             }
-            sleep(PAUSE);
+            self.name += self.width;
+            if self.name >= NAMES {
+                self.name = self.slot;
+                sleep(PAUSE);
+            }
         }
     }
 

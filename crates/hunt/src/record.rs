@@ -34,6 +34,18 @@ pub struct FindingRecord {
     pub files_elsewhere: Vec<PathBuf>,
 }
 
+/// The choices of a finding: `choices.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptChoices {
+    /// The choices of the run in which it failed first.
+    pub(crate) original: Vec<u64>,
+    /// The choices of the minimal run.
+    pub(crate) minimal: Vec<u64>,
+    /// Other failures that runs had while it was shrunk, each with the choices of such a run: they become findings, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) others: Vec<(Failure, Vec<u64>)>,
+}
+
 /// The effects of a fault of a minimal run: how the run differs without it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {

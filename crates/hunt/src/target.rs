@@ -10,6 +10,10 @@ use std::time::Duration;
 
 /// The longest name of a lab.
 const LONGEST_NAME: usize = 32;
+/// How many names the runs of hunts of one lab have: no more of them go on at once.
+pub(crate) const NAMES: usize = 99;
+/// The number in the name of labs that are kept: whoever plays one is in nobody's way.
+const KEPT: usize = 99;
 
 /// A lab file that is hunted.
 #[derive(Debug)]
@@ -106,19 +110,19 @@ impl Target {
         hunt.flat_map(|hunt| hunt.asked(Modality::Sometimes)).map(|property| property.text.clone()).collect()
     }
 
-    /// The name of the lab in a slot. All names are as long as one another: they are in the environment of programs.
-    pub(crate) fn name(&self, slot: usize) -> String {
-        let suffix = format!("-h{slot:02}");
+    /// The name of the lab with this number. All names are as long as one another: they are in the environment of programs.
+    fn name(&self, number: usize) -> String {
+        let suffix = format!("-h{number:02}");
         let room = LONGEST_NAME - suffix.len();
         let name: String = own_name(&self.lab.plan.name).chars().take(room).collect();
         format!("{name}{suffix}")
     }
 
-    /// The text of a run with these faults.
-    pub(crate) fn play(&self, slot: usize, faults: &[Fault], purpose: Purpose) -> Result<String, HuntError> {
+    /// The text of a run with these faults, whose lab has the name with this number.
+    pub(crate) fn play(&self, number: usize, faults: &[Fault], purpose: Purpose) -> Result<String, HuntError> {
         let entries = entries_of(faults);
         let expect = self.judge.expectations(false);
-        let name = self.name(slot);
+        let name = self.name(number);
         let run = HuntedRun {
             name: &name,
             entries: &entries,
@@ -132,7 +136,7 @@ impl Target {
     /// The text of a lab with these faults that is kept, and fails by itself where the properties are expectations.
     pub(crate) fn kept(&self, faults: &[Fault]) -> Result<String, HuntError> {
         let entries = entries_of(faults);
-        let (name, expect) = (self.name(0), self.judge.expectations(true));
+        let (name, expect) = (self.name(KEPT), self.judge.expectations(true));
         let run = HuntedRun { name: &name, entries: &entries, expect: &expect, ..HuntedRun::default() };
         Ok(self.text.play(&run)?.1)
     }
@@ -200,7 +204,7 @@ mod tests {
         assert_eq!(lab.plan.expect.len(), 1, "{kept}");
         assert!(kept.find("at: 3 ns").unwrap() < kept.find("at: 7 ns").unwrap(), "{kept}");
         assert!(lab.plan.hunt.unwrap().faults.is_empty());
-        assert_eq!(lab.plan.name, "a-lab-with-a-name-h00");
+        assert_eq!(lab.plan.name, "a-lab-with-a-name-h99");
         assert_eq!(again.text(), kept);
         assert_eq!(own_name("kv-h00"), "kv");
         assert_eq!(own_name("kv-host"), "kv-host");

@@ -129,8 +129,11 @@ fn findings_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         |error| Failure::new(ExitCode::Usage, format!("looking for findings in {}: {error}", folder.display()));
     let mut labs = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let lab = entry.map_err(failed)?.path().join("minimal.yaml");
-        labs.extend(lab.exists().then_some(lab));
+        let finding = entry.map_err(failed)?;
+        let lab = finding.path().join("minimal.yaml");
+        // One that was being put together when its hunt was killed.
+        let is_half = finding.file_name().as_encoded_bytes().starts_with(b".");
+        labs.extend((!is_half && lab.exists()).then_some(lab));
     }
     labs.sort();
     Ok(labs)

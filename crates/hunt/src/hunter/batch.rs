@@ -108,7 +108,7 @@ impl Trials for TrialRuns<'_> {
 
 /// Takes what is kept of a run that was played for that.
 pub(super) fn kept(done: Done) -> KeptRun {
-    KeptRun { faults: Vec::new(), choices: Vec::new(), failures: done.judged.failures, results: done.results }
+    KeptRun { faults: Vec::new(), failures: done.judged.failures, results: done.results }
 }
 
 /// Removes the results of a run that are no longer needed.

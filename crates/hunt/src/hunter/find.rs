@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::faults::Fault;
 use crate::finding::{self, KeptRun};
 use crate::pool::Job;
-use crate::record::FindingRecord;
+use crate::record::{FindingRecord, KeptChoices};
 use crate::shrink::{Shrunk, expand, shrink};
 use crate::target::{Purpose, Target};
 use std::sync::Arc;
@@ -24,10 +24,12 @@ impl Hunter<'_> {
         let kept: Vec<KeptRun> =
             self.batch.play(kept_runs(&target, &original, &minimal))?.into_iter().map(batch::kept).collect();
         let (first_two, others) = kept.split_at(2);
-        let originally = KeptRun { faults: original.clone(), choices: first.values(), ..first_two[0].clone() };
-        let minimally = KeptRun { faults: minimal.clone(), choices: shrunk.sequence.values(), ..first_two[1].clone() };
+        let originally = KeptRun { faults: original.clone(), ..first_two[0].clone() };
+        let minimally = KeptRun { faults: minimal.clone(), ..first_two[1].clone() };
+        let choices =
+            KeptChoices { original: first.values(), minimal: shrunk.sequence.values(), others: shrunk.others };
         let record = FindingRecord {
-            finding: self.findings.len() + 1,
+            finding: self.folder.next_finding()?,
             failure,
             run,
             original,
@@ -38,14 +40,14 @@ impl Hunter<'_> {
             branches,
             files_elsewhere: Vec::new(),
         };
-        let record = finding::write(self.folder, &target, record, [&originally, &minimally], others)?;
+        let record = finding::write(self.folder, &target, (record, &choices), [&originally, &minimally], others)?;
         for results in others.iter().filter_map(|other| other.results.as_deref()) {
             batch::remove(results)?;
         }
         self.findings.push(record.clone());
         let place = self.folder.finding(record.finding);
         self.report(&Event::Found(&record, &place));
-        for (other, values) in shrunk.others {
+        for (other, values) in choices.others {
             self.note(&other, run, &values);
         }
         Ok(())
