@@ -78,7 +78,8 @@ fn checkpoint() {
 
 /// Whether the kernel may be a template, whose memory its copies share.
 fn is_in_virtual_time() -> bool {
-    std::fs::read_to_string("/proc/cmdline").is_ok_and(|line| line.split(' ').any(|word| word.starts_with("time-travel")))
+    std::fs::read_to_string("/proc/cmdline")
+        .is_ok_and(|line| line.split(' ').any(|word| word.starts_with("time-travel")))
 }
 
 /// Has the kernel read the code around this function: all copies then share it. Each would else read by itself what its agent needs next,
