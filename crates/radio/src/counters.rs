@@ -28,8 +28,10 @@ pub struct StationCounters {
     pub airtime: Duration,
     /// The sum over all attempts of the rate of their data, in bits per second.
     pub rates: u128,
-    /// How often a terminal of a cell that had data went to another site.
+    /// How often a terminal of a cell that had data went to another site, or a station of 802.11 to another access point.
     pub handovers: u64,
+    /// The stations that are with an access point now.
+    pub clients: u64,
 }
 
 impl StationCounters {
@@ -49,6 +51,7 @@ impl StationCounters {
             airtime: self.airtime + other.airtime,
             rates: self.rates + other.rates,
             handovers: self.handovers + other.handovers,
+            clients: self.clients + other.clients,
         }
     }
 

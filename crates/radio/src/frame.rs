@@ -52,6 +52,8 @@ pub enum Cause {
     Retries,
     /// The frame collided, and frames to everybody are not repeated.
     Collision,
+    /// It waited at a station that went to another access point, or at an access point for that station.
+    Left,
 }
 
 impl fmt::Display for Cause {
@@ -60,6 +62,7 @@ impl fmt::Display for Cause {
             Self::Full => "queue",
             Self::Retries => "retries",
             Self::Collision => "collision",
+            Self::Left => "left",
         })
     }
 }

@@ -299,6 +299,16 @@ impl<P> Queue<P> {
         self.flows.drain(..).flat_map(|flow| flow.frames).map(|(_, frame)| frame)
     }
 
+    /// Takes out all frames for a destination, of which none is on the air.
+    pub(crate) fn remove(&mut self, to: Destination) -> Vec<Frame<P>> {
+        let Some(place) = self.flows.iter().position(|flow| flow.to == to) else { return Vec::new() };
+        let flow = &mut self.flows[place];
+        self.count -= flow.frames.len();
+        (flow.window, flow.covered) = (VecDeque::new(), 0);
+        self.ring.retain(|other| *other != place);
+        flow.frames.drain(..).map(|(_, frame)| frame).collect()
+    }
+
     /// Hands out the frames at the front of the window that were received or given up.
     pub(crate) fn release(&mut self, flow: usize, mut sink: impl FnMut(Frame<P>, Option<Cause>)) {
         let before = self.flows[flow].frames.len();

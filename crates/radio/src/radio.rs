@@ -29,6 +29,7 @@ mod end;
 mod foreign;
 mod frames;
 mod receive;
+mod roam;
 mod signal;
 mod state;
 
@@ -48,11 +49,14 @@ use crate::propagation::{Antenna, FadingConfig, Propagation, ShadowingConfig, Su
 use crate::queue::Limits;
 use crate::rate_control::{Control, Learned, Modes, RateControl};
 use crate::wall::Wall;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use netloom_units::{Duration, Instant, Seed};
+use roam::Network;
+pub use roam::{Associated, Join};
 use signal::Signal;
 use state::State;
 
@@ -158,6 +162,10 @@ pub struct RadioMedium<P> {
     /// The knowledge of rate controls about the ways between two stations.
     learned: BTreeMap<(usize, usize), Learned>,
     stations: Vec<State<P>>,
+    /// The network with several access points, if it is one.
+    network: Option<Box<Network>>,
+    /// The least power at which a preamble is found.
+    least: Decibels,
     interferers: Interferers,
     /// The signals on the air, and what is over and disturbed it, by the begin.
     signals: Vec<Signal>,
@@ -210,6 +218,8 @@ impl<P> RadioMedium<P> {
             },
             ways: surroundings.ways(&antennas, seed),
             stations: made.collect::<Result<_, ConfigError>>()?,
+            network: None,
+            least: radio.sensitivity,
             interferers: Interferers::new(&radio.interferers, seed)?,
             modes,
             controls: BTreeMap::new(),
@@ -246,6 +256,11 @@ impl<P> RadioMedium<P> {
         self.ways.power(from.0 as usize, to.0 as usize, at).over(self.receiver.noise)
     }
 
+    /// Does what happens until `now`, and hands out nothing.
+    pub fn catch_up(&mut self, now: Instant) {
+        self.run_until(now);
+    }
+
     /// Takes a frame at `now` that a station sends. If there is no room for it, it is handed out as dropped.
     ///
     /// # Panics
@@ -271,14 +286,17 @@ impl<P> RadioMedium<P> {
         }
     }
 
-    /// Returns when [`RadioMedium::advance`] wants to be called: there may be something to hand out then. None while there is nothing to do.
+    /// Returns when [`RadioMedium::advance`] wants to be called, and [`RadioMedium::take_join`]: there may be something to hand out then. None while there is
+    /// nothing to do.
     pub fn next_wake(&self) -> Option<Instant> {
         let sifs = self.config.phy.sifs();
         let first = self.outcomes.front().map(|first| first.outcome.at);
         let ends = self.next_end().map(|at| at + sifs);
         // Nothing comes of a begin before the shortest frame is over.
         let begins = self.next_begin().map(|at| at + self.config.phy.shortest() + sifs);
-        first.into_iter().chain(ends).chain(begins).min()
+        let roaming = self.next_roaming().map(|at| at + sifs);
+        let joins = self.joins().next().map(|join| join.at);
+        first.into_iter().chain(ends).chain(begins).chain(roaming).chain(joins).min()
     }
 
     /// Hands out what was delivered or dropped until `now`, in order of instants.
@@ -300,6 +318,7 @@ impl<P> RadioMedium<P> {
         for (station, number) in self.stations.iter_mut().zip(0..) {
             station.clear(at, |frame| sink(StationId(number), frame));
         }
+        self.depart_all(at);
         self.settle(at);
     }
 
@@ -316,7 +335,9 @@ impl<P> RadioMedium<P> {
 
     /// Returns the counters of each station, in order of numbers.
     pub fn counters(&self) -> impl Iterator<Item = StationCounters> + '_ {
-        self.stations.iter().map(|station| station.counters)
+        let own =
+            |(place, station): (usize, &State<P>)| StationCounters { clients: self.clients(place), ..station.counters };
+        self.stations.iter().enumerate().map(own)
     }
 
     /// Returns how many frames of a station have neither been delivered nor dropped.
@@ -335,6 +356,7 @@ impl<P> RadioMedium<P> {
         self.totals = Totals::default();
         self.busy_since = self.busy_since.map(|_| self.now);
         self.stations.iter_mut().for_each(|station| station.begin_counting(self.now));
+        self.begin_roaming(self.now);
     }
 
     /// Does what happens until `now`. What begins at `now` itself is not final yet.
@@ -342,8 +364,11 @@ impl<P> RadioMedium<P> {
         loop {
             let begins = self.next_begin();
             let is_first = |at: &Instant| *at <= now && begins.is_none_or(|begin| *at <= begin);
-            if let Some(at) = self.next_end().filter(is_first) {
+            let (ends, roams) = (self.next_end(), self.next_roaming());
+            if let Some(at) = ends.filter(is_first).filter(|at| roams.is_none_or(|roams| *at <= roams)) {
                 self.end(at);
+            } else if let Some(at) = roams.filter(is_first) {
+                self.roam(at);
             } else if let Some(at) = begins.filter(|at| *at < now) {
                 self.begin(at);
             } else {
@@ -370,7 +395,8 @@ impl<P> RadioMedium<P> {
             let active = self.signals.iter().filter(|signal| !signal.is_over);
             let is_sensed = active.clone().any(|signal| signal.is_sensed[station]);
             let heard: Power = active.map(|signal| signal.powers[station]).sum();
-            self.stations[station].settle(at, is_sensed || heard >= self.receiver.energy);
+            let is_away = self.is_leaving(station);
+            self.stations[station].settle(at, is_sensed || is_away || heard >= self.receiver.energy);
         }
         self.book(at);
     }

@@ -4,8 +4,7 @@
 //! goes to the strongest site that was stronger than its own by offset and hysteresis for the time to trigger.
 
 use super::site::HandoverRule;
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::measured::Measured;
 use netloom_units::{Duration, Instant};
 
 /// For so long behind its last data a terminal is connected: one that is not just chooses another site, without a gap.
@@ -20,9 +19,8 @@ pub(super) struct Serving {
     /// The next measurement; none: it stays.
     pub(super) next: Option<Instant>,
     connected_until: Instant,
-    /// By site: the filtered power in dBm, and since when it is so strong.
-    levels: Vec<f64>,
-    since: Vec<Option<Instant>>,
+    /// The powers of all sites.
+    measured: Measured,
 }
 
 /// The outcome of a measurement.
@@ -37,19 +35,20 @@ pub(super) enum Change {
 impl Serving {
     /// A terminal that stays at a site.
     pub(super) fn at(site: usize) -> Self {
-        let (levels, since) = (Vec::new(), Vec::new());
-        Self { site, until: Instant::ZERO, next: None, connected_until: Instant::ZERO, levels, since }
+        let measured = Measured::default();
+        Self { site, until: Instant::ZERO, next: None, connected_until: Instant::ZERO, measured }
     }
 
     /// A terminal that begins at the strongest site, and measures again at `next`.
     pub(super) fn strongest(measured: &[f64], next: Option<Instant>) -> Self {
-        let site = best(measured, 0..measured.len()).unwrap_or(0);
-        Self { next, levels: measured.into(), since: vec![None; measured.len()], ..Self::at(site) }
+        let measured = Measured::new(measured.into());
+        let site = measured.strongest(|_| true).unwrap_or(0);
+        Self { next, measured, ..Self::at(site) }
     }
 
     /// Whether it chose its site by itself.
     pub(super) fn is_free(&self) -> bool {
-        !self.levels.is_empty()
+        !self.measured.is_empty()
     }
 
     /// The terminal has data at this instant.
@@ -61,18 +60,11 @@ impl Serving {
     pub(super) fn take(&mut self, rule: &HandoverRule, weight: f64, measured: &[f64], has_data: bool) -> Change {
         let Some(at) = self.next else { return Change::Stays };
         self.next = Some(at + rule.period);
-        for (level, new) in self.levels.iter_mut().zip(measured) {
-            *level += weight * (new - *level);
-        }
-        let least = self.levels[self.site] + rule.offset.0 + rule.hysteresis.0;
-        for (level, since) in self.levels.iter().zip(&mut self.since) {
-            *since = if *level > least { since.or(Some(at)) } else { None };
-        }
+        self.measured.add(weight, measured);
+        self.measured.note(at, self.measured.level(self.site) + rule.offset.0 + rule.hysteresis.0);
         let own = self.site;
-        let long =
-            |site: &usize| *site != own && self.since[*site].is_some_and(|since| at.since(since) >= rule.trigger);
-        let Some(target) = best(&self.levels, (0..self.levels.len()).filter(long)) else { return Change::Stays };
-        self.since.fill(None);
+        let Some(target) = self.measured.lasting(at, rule.trigger, |site| site != own) else { return Change::Stays };
+        self.measured.forget();
         self.site = target;
         if !has_data && at >= self.connected_until {
             return Change::Chooses;
@@ -80,9 +72,4 @@ impl Serving {
         self.until = at + rule.gap;
         Change::IsHandedOver
     }
-}
-
-/// The strongest of these sites, the first of equal ones.
-fn best(levels: &[f64], sites: impl Iterator<Item = usize>) -> Option<usize> {
-    sites.reduce(|best, site| if levels[site] > levels[best] { site } else { best })
 }

@@ -114,6 +114,11 @@ impl Ways {
         }
     }
 
+    /// Whether a station moves.
+    pub(crate) fn is_moving(&self, station: usize) -> bool {
+        self.moving.as_ref().is_some_and(|moving| !moving.stations[station].path.is_standing())
+    }
+
     /// Returns the power in dBm that arrives at `to` of what `from` sends at an instant, on average over fading.
     pub(crate) fn level(&mut self, from: usize, to: usize, at: Instant) -> Decibels {
         let known = self.levels[from * self.stations + to];

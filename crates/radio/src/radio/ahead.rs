@@ -18,15 +18,17 @@ impl<P> RadioMedium<P> {
     pub fn lookahead_until(&mut self, now: Instant) -> Instant {
         self.run_until(now);
         let (sifs, shortest) = (self.config.phy.sifs(), self.config.phy.shortest());
+        let arrival = self.next_arrival();
         if let Some(place) = self.certain() {
-            return self.signals[place].end + sifs + shortest + sifs;
+            let known = self.signals[place].end + sifs + shortest;
+            return arrival.map_or(known, |arrival| arrival.max(self.now).min(known)) + sifs;
         }
         let active = self.signals.iter().filter(|signal| !signal.is_over);
         let ends = active.filter_map(|signal| self.first_outcome(signal));
         let waits = self.stations.iter().filter_map(|own| own.exchange.and_then(|exchange| exchange.deadline));
         let replies = self.stations.iter().filter_map(|own| own.reply.map(|reply| reply.at + shortest));
         let begins = (0..self.stations.len()).map(|station| self.free_at(station) + shortest);
-        let first = ends.chain(waits).chain(replies).chain(begins).min();
+        let first = ends.chain(waits).chain(replies).chain(begins).chain(arrival).min();
         first.map_or(Instant::MAX, |first| first.max(self.now) + sifs)
     }
 
@@ -69,7 +71,8 @@ impl<P> RadioMedium<P> {
         let signal = &self.signals[only];
         let hears = |(station, own): (usize, &State<P>)| {
             let is_still = own.reply.is_none() && own.exchange.is_none_or(|exchange| exchange.deadline.is_none());
-            is_still && (signal.is_sensed[station] || station == signal.from)
+            // Whoever comes while it is on the air is silent until it is over.
+            is_still && (signal.is_sensed[station] || station == signal.from || own.channel.is_none())
         };
         let is_alone = self.interferers.next_begin().is_none_or(|begin| begin >= signal.end);
         (signal.part == Part::Data && is_alone && self.stations.iter().enumerate().all(hears)).then_some(only)
@@ -85,12 +88,13 @@ impl<P> RadioMedium<P> {
         let Some(signal) = self.certain().map(|place| self.signals[place].clone()) else { return };
         let hearers = self.hearers(&signal);
         self.decide(&signal, &hearers);
+        let audience = self.audience(&signal, &hearers);
         let own = &mut self.stations[signal.from];
         let is_new = |exchange: &Exchange| exchange.number == signal.number && !exchange.is_copy;
         let Some(exchange) = own.exchange.filter(is_new) else { return };
         let heard_by: Vec<StationId> = match signal.to {
             Some(to) => alloc::vec![id(to)],
-            None => hearers.iter().map(|station| id(*station)).collect(),
+            None => audience,
         };
         let (at, failure) = (signal.end + self.config.phy.sifs(), Self::failure(&exchange));
         let queue = &mut own.contenders[exchange.party.category].queue;

@@ -42,9 +42,11 @@ impl<P> RadioMedium<P> {
         self.interfere(at);
         for place in first..own {
             let from = self.signals[place].from;
-            let ways = &mut self.ways;
-            let arrives = |to| if to == from { Power::default() } else { ways.power(from, to, at) };
-            let powers = (0..self.stations.len()).map(arrives).collect();
+            let Self { ways, stations, .. } = self;
+            let channel = stations[from].channel;
+            let is_reached = |to: usize| to != from && stations[to].channel == channel;
+            let arrives = |to| if is_reached(to) { ways.power(from, to, at) } else { Power::default() };
+            let powers = (0..stations.len()).map(arrives).collect();
             self.signals[place].powers = powers;
             let sender = &mut self.stations[from];
             (sender.is_sending, sender.receives) = (true, None);

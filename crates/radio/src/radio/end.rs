@@ -28,6 +28,7 @@ impl<P> RadioMedium<P> {
         for station in 0..self.stations.len() {
             self.tick(at, station);
         }
+        self.depart_all(at);
         self.forget();
         self.settle(at);
     }
@@ -81,6 +82,7 @@ impl<P> RadioMedium<P> {
             contender.widen_window();
         }
         contender.back_off();
+        self.forget_absent(at, station, party.to);
     }
 
     /// An exchange ends with its answer, or needed none: its sender goes on within its TXOP, or contends again.
@@ -88,13 +90,14 @@ impl<P> RadioMedium<P> {
         let Some(exchange) = self.stations[station].exchange.take() else { return };
         self.charge(at, &exchange);
         self.learn(&exchange, exchange.arrived.unwrap_or(0));
-        let category = exchange.party.category;
+        let Party { category, to, .. } = exchange.party;
         if exchange.is_copy {
             self.drop_copies(exchange.party);
         } else {
             self.repeat(at, &exchange);
         }
         self.stations[station].contenders[category].reset_window();
+        self.forget_absent(at, station, to);
         if !self.continue_txop(at, &exchange) {
             self.stations[station].contenders[category].back_off();
         }

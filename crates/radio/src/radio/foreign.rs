@@ -52,11 +52,12 @@ impl<P> RadioMedium<P> {
         while let Some(Burst { place, number, end }) = self.interferers.take(at) {
             let stations = self.stations.len();
             let from = stations + place;
-            let powers: Vec<Power> = match self.interferers.own(place).source {
-                Source::At(..) => (0..stations).map(|to| self.ways.power(from, to, at)).collect(),
-                Source::Everywhere(power) => vec![Power::of(power); stations],
-                Source::Sensed => vec![self.receiver.energy; stations],
+            let home = self.home_channel();
+            let arrives = |to: usize| {
+                let is_reached = home.is_none() || self.stations[to].channel == home;
+                if is_reached { self.foreign_power(place, to, at) } else { Power::default() }
             };
+            let powers: Vec<Power> = (0..stations).map(arrives).collect();
             self.signals.push(Signal {
                 from,
                 number,
@@ -74,6 +75,23 @@ impl<P> RadioMedium<P> {
                 is_sensed: vec![false; stations],
                 is_over: false,
             });
+        }
+    }
+
+    /// The power that arrives at a station of an interferer.
+    fn foreign_power(&mut self, place: usize, to: usize, at: Instant) -> Power {
+        match self.interferers.own(place).source {
+            Source::At(..) => self.ways.power(self.stations.len() + place, to, at),
+            Source::Everywhere(power) => Power::of(power),
+            Source::Sensed => self.receiver.energy,
+        }
+    }
+
+    /// The power that arrives of a signal at a station that has come while it is on the air.
+    pub(super) fn arriving(&mut self, signal: &Signal, station: usize, at: Instant) -> Power {
+        match signal.from.checked_sub(self.stations.len()) {
+            Some(place) => self.foreign_power(place, station, at),
+            None => self.ways.power(signal.from, station, at),
         }
     }
 

@@ -1,10 +1,9 @@
 //! A PPDU is over: who has decoded it, and what they do then.
 
+use super::RadioMedium;
 use super::signal::{Part, Signal};
 use super::state::{Exchange, Reply};
-use super::{RadioMedium, id};
 use crate::config::Recovery;
-use crate::frame::StationId;
 use crate::phy;
 use alloc::vec::Vec;
 use netloom_units::Instant;
@@ -105,7 +104,7 @@ impl<P> RadioMedium<P> {
         let is_open = |open: &Exchange| open.number == signal.number && open.arrived.is_none();
         let Some(exchange) = exchange.filter(is_open) else { return };
         let is_good = match signal.to {
-            None => [!hearers.is_empty()].to_vec(),
+            None => [!self.audience(signal, hearers).is_empty() || self.is_alone(signal.from)].to_vec(),
             Some(to) if hearers.contains(&to) => self.decoded(signal, to, signal.mpdus),
             Some(_) => Vec::new(),
         };
@@ -126,9 +125,9 @@ impl<P> RadioMedium<P> {
         let party = exchange.party;
         if !exchange.is_copy {
             self.show(signal, &exchange);
+            let heard_by = self.audience(signal, hearers);
             let own = &mut self.stations[signal.from];
             own.contenders[party.category].queue.receive(party.flow);
-            let heard_by: Vec<StationId> = hearers.iter().map(|station| id(*station)).collect();
             self.release(at, party, Some(&heard_by));
         }
         self.wait(at, signal);

@@ -86,6 +86,8 @@ pub(super) struct State<P> {
     /// How many PPDUs it has sent.
     pub(super) sent: u64,
     pub(super) is_sending: bool,
+    /// The channel on which it is; none while it is on none. All have the same one where there are no several access points.
+    pub(super) channel: Option<u8>,
     /// The PPDU that it receives, by its sender and number.
     pub(super) receives: Option<(usize, u64)>,
     pub(super) exchange: Option<Exchange>,
@@ -114,6 +116,7 @@ impl<P> State<P> {
             control,
             sent: 0,
             is_sending: false,
+            channel: Some(0),
             receives: None,
             exchange: None,
             reply: None,

@@ -14,6 +14,7 @@ mod order;
 mod positions;
 mod radio_order;
 mod receptions;
+mod roaming;
 mod single;
 mod txop;
 mod unequal;
