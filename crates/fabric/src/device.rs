@@ -24,7 +24,7 @@ use crate::router::{Router, RouterCounters, RouterSpec};
 use crate::switch::{Switch, SwitchSpec};
 use crate::{PipeSpec, PortId};
 use alloc::{vec, vec::Vec};
-use netloom_link::Carrier;
+use netloom_link::{AirConfig, Carrier};
 use netloom_packet::Packet;
 use netloom_units::Instant;
 
@@ -139,7 +139,7 @@ pub(crate) fn have_unbounded_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], ow
         Some((floods(first)?, floods(second)?, first, second))
     };
     let of_pipe = |pipe: &PipeSpec| {
-        let joined: Vec<PortId> = pipe.medium.iter().copied().filter(|port| floods(*port).is_some()).collect();
+        let joined: Vec<PortId> = joined(pipe).filter(|port| floods(*port).is_some()).collect();
         let along: Vec<_> = joined.windows(2).filter_map(|pair| link(pair[0], pair[1])).collect();
         if pipe.medium.is_empty() { link(pipe.from, pipe.to).into_iter().collect() } else { along }
     };
@@ -153,6 +153,17 @@ pub(crate) fn have_unbounded_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], ow
         sets.iter_mut().filter(|set| **set == other).for_each(|set| *set = one);
         one == other
     })
+}
+
+/// The ports of a shared medium that hear one another: of the access points of one network, which do not, the first stands for all.
+fn joined(pipe: &PipeSpec) -> impl Iterator<Item = PortId> + '_ {
+    let air = pipe.config.air.as_deref();
+    let points = air.and_then(|air| air.access_points.as_ref()).map_or(&[][..], |network| &network.points);
+    let ports = |air: &AirConfig, station: usize| air.stations[station].port;
+    let is_other = move |port: &PortId| {
+        points.iter().skip(1).any(|point| air.is_some_and(|air| ports(air, point.station) == port.0))
+    };
+    pipe.medium.iter().copied().filter(move |port| !is_other(port))
 }
 
 /// Which device each port belongs to, if any.

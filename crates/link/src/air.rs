@@ -8,6 +8,7 @@
 
 mod channel;
 mod frames;
+mod roaming;
 
 use crate::AirCounters;
 use alloc::boxed::Box;
@@ -18,8 +19,9 @@ use channel::Channel;
 pub use frames::{AirMpdu, AirPacket, AirPpdu, AirWay};
 use netloom_packet::Packet;
 use netloom_radio::{
-    AccessCategory, AntennaPattern, Cause, CellConfig, CellSignal, ConfigError, Decibels, Destination, Frame,
-    HandoverGaps, Interferer, LinkConfig, MediumConfig, Path, RadioConfig, RateControl, StationCounters, StationId,
+    AccessCategory, AccessPoints, AntennaPattern, Associated, Cause, CellConfig, CellSignal, ConfigError, Decibels,
+    Destination, Frame, HandoverGaps, Interferer, LinkConfig, MediumConfig, Path, RadioConfig, RateControl,
+    StationCounters, StationId,
 };
 use netloom_units::{Duration, Instant, Seed};
 
@@ -35,6 +37,8 @@ pub struct AirConfig {
     pub stations: Vec<AirStation>,
     /// The place of the access point among the stations; none: stations send to one another.
     pub access_point: Option<usize>,
+    /// The access points of a network with several ones, between which stations choose; none if there is one at most.
+    pub access_points: Option<AccessPoints>,
     /// The signals between positions; none: all stations hear one another.
     pub radio: Option<RadioConfig>,
     /// The interferers where all stations hear one another; those with signals are part of these.
@@ -124,12 +128,23 @@ impl AirConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         Channel::<Load>::new(self, Seed::new(0)).map(|_| ())
     }
+
+    /// Returns which stations are with which access points of several until a time behind the beginning: all stations at zero, then each change. `seed`: that of
+    /// the pipe. Nothing of a medium with one access point or none, or if the parameters are wrong.
+    pub fn associations(&self, seed: Seed, until: Duration) -> Vec<Associated> {
+        match Channel::<()>::new(self, seed) {
+            Ok(Channel::Radio(medium)) if self.access_points.is_some() => medium.associations(until),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A packet on the medium.
 #[derive(Clone, Debug)]
 struct Load {
     packet: Packet,
+    /// The station that sends it.
+    from: usize,
     /// The station that it is for in the end; none: everybody.
     to: Option<usize>,
     /// Whether it is on its way from the access point, or needs none.
@@ -145,6 +160,8 @@ pub(crate) enum OffAir {
     Arrives { packet: Packet, is_foreseen: bool },
     /// The packet is dropped.
     Dropped { packet: Packet, cause: crate::Cause },
+    /// The network behind an access point learns by this packet, which nobody has sent, where a station is.
+    Announced { at: Instant, packet: Packet },
 }
 
 /// See the module.
@@ -157,7 +174,14 @@ pub(crate) struct Air {
     /// The stations behind which Ethernet addresses are.
     addresses: BTreeMap<[u8; 6], usize>,
     access_point: Option<usize>,
-    /// Who hears what is for everybody, by when it arrives and the port where it came from, where that differs.
+    /// Whether there are several access points.
+    is_roaming: bool,
+    /// Packets that are dropped at once, since whoever has them or is to get them is with no access point.
+    refused: Vec<Packet>,
+    refused_at: Instant,
+    /// So many of the channel's arrivals were told ahead of time.
+    told: usize,
+    /// Who hears what is for everybody, by when it arrives and the port where it came from, where that differs; with several access points, who hears each packet.
     groups: VecDeque<(Instant, u32, Vec<u32>)>,
 }
 
@@ -199,6 +223,10 @@ impl Air {
             macs: config.stations.iter().map(|station| station.address).collect(),
             addresses: config.stations.iter().zip(0..).map(|(station, place)| (station.address, place)).collect(),
             access_point: config.access_point,
+            is_roaming: config.access_points.is_some(),
+            refused: Vec::new(),
+            refused_at: Instant::ZERO,
+            told: 0,
             groups: VecDeque::new(),
         })
     }
@@ -221,8 +249,12 @@ impl Air {
     /// Tells once where a packet is heard that has come through at this instant.
     pub(crate) fn hearers(&mut self, packet: &Packet, at: Instant) -> Hearers {
         let Some(from) = self.place(packet.origin()) else { return Hearers::All };
-        if let Some(to) = self.destination(from, packet) {
+        if let Some(to) = self.destination(from, packet).filter(|_| !self.is_roaming) {
             return Hearers::Only(self.ports[to]);
+        }
+        // Segments that arrive together leave as one train, which asks once.
+        if self.is_roaming {
+            self.groups.retain(|(due, ..)| *due >= at);
         }
         let known = self.groups.iter().position(|(due, origin, _)| (*due, *origin) == (at, packet.origin()));
         known.and_then(|place| self.groups.remove(place)).map_or(Hearers::All, |(.., ports)| Hearers::Some(ports))
@@ -232,6 +264,17 @@ impl Air {
     pub(crate) fn push(&mut self, now: Instant, packet: Packet) {
         // Whatever enters does so by one of the ports.
         let from = self.place(packet.origin()).unwrap_or_default();
+        if self.is_roaming {
+            return self.push_roaming(now, from, packet);
+        }
+        self.learn(from, &packet);
+        let to = self.destination(from, &packet);
+        let is_last_hop = self.access_point.is_none_or(|point| point == from || to == Some(point));
+        self.enqueue(now, Load { packet, from, to, is_last_hop, is_foreseen: false });
+    }
+
+    /// Where the packet comes from is behind this station.
+    fn learn(&mut self, from: usize, packet: &Packet) {
         if let Some(address) = packet.bytes().get(6..12).and_then(|source| source.first_chunk::<6>())
             && packet.target().is_none()
             && address[0] & 1 == 0
@@ -239,13 +282,11 @@ impl Air {
         {
             self.addresses.insert(*address, from);
         }
-        let to = self.destination(from, &packet);
-        let is_last_hop = self.access_point.is_none_or(|point| point == from || to == Some(point));
-        self.enqueue(now, from, Load { packet, to, is_last_hop, is_foreseen: false });
     }
 
-    fn enqueue(&mut self, now: Instant, from: usize, load: Load) {
-        let next = if load.is_last_hop { load.to } else { self.access_point };
+    fn enqueue(&mut self, now: Instant, load: Load) {
+        let from = load.from;
+        let next = if load.is_last_hop { load.to } else { self.point_of(from) };
         let to = next.map_or(Destination::Everybody, |place| Destination::Station(id(place)));
         let category = load.packet.flow().map_or(AccessCategory::BestEffort, |flow| AccessCategory::of_dscp(flow.dscp));
         self.channel.enqueue(now, id(from), Frame { to, size: load.packet.size(), category, payload: load });
@@ -253,32 +294,34 @@ impl Air {
 
     /// When something happens next that is to be looked at.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
-        self.channel.next_wake()
+        let refused = (!self.refused.is_empty()).then_some(self.refused_at);
+        self.channel.next_wake().into_iter().chain(refused).min()
     }
 
     /// Shows what became of packets until `now`. To be called at each of its wakes, since what an access point sends on, it sends then.
     pub(crate) fn advance(&mut self, now: Instant, mut sink: impl FnMut(OffAir)) {
+        self.announce(now, &mut sink);
         let mut onward = Vec::new();
-        let Self { channel, ports, groups, access_point, .. } = self;
+        let Self { channel, ports, groups, access_point, is_roaming, .. } = self;
         channel.advance(now, |outcome, heard_by| {
             let load = outcome.frame.payload;
             match outcome.dropped {
                 None if load.is_last_hop => {
                     if !load.is_foreseen {
-                        note_group(groups, (ports, *access_point), outcome.at, &load, heard_by);
+                        let hub = if *is_roaming { Some(load.from) } else { *access_point };
+                        note_hearers(groups, (ports, hub, *is_roaming), outcome.at, &load, heard_by);
                     }
                     sink(OffAir::Arrives { packet: load.packet, is_foreseen: load.is_foreseen });
                 }
-                None => onward.push(load),
+                None => onward.push((outcome.frame.to, load)),
                 Some(Cause::Full) => sink(OffAir::Dropped { packet: load.packet, cause: crate::Cause::Full }),
-                Some(Cause::Retries | Cause::Collision) => {
+                Some(Cause::Retries | Cause::Collision | Cause::Left) => {
                     sink(OffAir::Dropped { packet: load.packet, cause: crate::Cause::Air });
                 }
             }
         });
-        if let Some(point) = self.access_point {
-            onward.into_iter().for_each(|load| self.enqueue(now, point, Load { is_last_hop: true, ..load }));
-        }
+        onward.into_iter().for_each(|(to, load)| self.send_on(now, to, load));
+        self.refused.drain(..).for_each(|packet| sink(OffAir::Dropped { packet, cause: crate::Cause::Air }));
     }
 
     /// Returns the instant before which all is known that arrives, whatever comes from `now` on.
@@ -293,12 +336,13 @@ impl Air {
 
     /// Tells which packets arrive, and when, that were not foreseen before.
     pub(crate) fn foresee(&mut self, mut sink: impl FnMut(Instant, Packet)) {
-        let Self { channel, ports, groups, access_point, .. } = self;
+        let Self { channel, ports, groups, access_point, is_roaming, .. } = self;
         channel.foresee(|at, frame, heard_by| {
             let load = &mut frame.payload;
             if load.is_last_hop && !load.is_foreseen {
                 load.is_foreseen = true;
-                note_group(groups, (ports, *access_point), at, load, heard_by);
+                let hub = if *is_roaming { Some(load.from) } else { *access_point };
+                note_hearers(groups, (ports, hub, *is_roaming), at, load, heard_by);
                 sink(at, load.packet.duplicate());
             }
         });
@@ -307,6 +351,7 @@ impl Air {
     /// Ends what is on the air, and shows all packets that had not arrived and were not foreseen.
     pub(crate) fn clear(&mut self, now: Instant, mut sink: impl FnMut(Packet)) {
         self.groups.clear();
+        self.refused.drain(..).for_each(&mut sink);
         self.channel.clear(now, |frame| {
             if !frame.payload.is_foreseen {
                 sink(frame.payload.packet);
@@ -331,22 +376,29 @@ impl Air {
 
     /// The counters of each station, in order of ends.
     pub(crate) fn stations(&self) -> Vec<StationCounters> {
-        self.channel.counters()
+        let mut all = self.channel.counters();
+        let others = all.len().saturating_sub(1) as u64;
+        if let Some(point) = self.access_point.and_then(|point| all.get_mut(point)) {
+            point.clients = others;
+        }
+        all
     }
 }
 
-/// Notes who hears what is for everybody, where that are not all.
-fn note_group(
+/// Notes who hears what is for everybody, where that are not all; `notes_all`: also what is for one. `hub`: the access point that sends it, if there is one.
+fn note_hearers(
     groups: &mut VecDeque<(Instant, u32, Vec<u32>)>,
-    (ports, access_point): (&[u32], Option<usize>),
+    (ports, hub, notes_all): (&[u32], Option<usize>, bool),
     at: Instant,
     load: &Load,
     heard_by: Option<&[StationId]>,
 ) {
     if let (None, Some(heard_by)) = (load.to, heard_by) {
         // The access point hears what it repeats.
-        let places = heard_by.iter().map(|station| station.0 as usize).chain(access_point);
+        let places = heard_by.iter().map(|station| station.0 as usize).chain(hub);
         let heard = places.map(|place| ports[place]).collect();
         groups.push_back((at, load.packet.origin(), heard));
+    } else if let (Some(to), true) = (load.to, notes_all) {
+        groups.push_back((at, load.packet.origin(), Vec::from([ports[to]])));
     }
 }

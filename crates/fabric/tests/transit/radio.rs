@@ -8,9 +8,9 @@ use netloom_fabric::{Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
 use netloom_link::{AirAntenna, AirConfig, AirMedium, AirStation, AirTerminal, PipeConfig};
 use netloom_packet::{Packet, Pool};
 use netloom_radio::{
-    Access, AntennaPattern, CellConfig, CellSignal, Channel, Decibels, Discipline, Drx, HandoverGaps, Interferer,
-    LinkConfig, MediumConfig, Metres, Mode, Phy, PhyConfig, Position, RadioConfig, RadioLinkControl, RateControl,
-    RetryLimits, SlotUse, Source, Standard,
+    Access, AccessPoint, AccessPoints, AntennaPattern, CellConfig, CellSignal, Channel, Decibels, Discipline, Drx,
+    HandoverGaps, Interferer, LinkConfig, MediumConfig, Metres, Mode, Path, Phy, PhyConfig, Position, RadioConfig,
+    RadioLinkControl, RateControl, RetryLimits, RoamingRule, SlotUse, Source, Standard, Waypoint,
 };
 use netloom_testing::streams::written;
 use netloom_units::{Bytes, Duration, Instant, Probability};
@@ -60,7 +60,7 @@ fn air(
     let stations: Vec<AirStation> = (0..).zip(links).map(station).collect();
     let ports: Vec<PortId> = stations.iter().map(|own| PortId(own.port)).collect();
     let medium = AirMedium::Wifi(medium);
-    let air = AirConfig { medium, stations, access_point, radio, interferers: Vec::new() };
+    let air = AirConfig { medium, stations, access_point, access_points: None, radio, interferers: Vec::new() };
     let config = PipeConfig { air: Some(Box::new(air)), ..PipeConfig::default() };
     PipeSpec {
         name: "air".into(),
@@ -133,6 +133,46 @@ fn stations_with_positions_are_heard_by_their_neighbours() {
     // The access point repeats what is for all, which its own end hears then, too.
     assert_eq!(ports(heard(&mut network(Some(1)), 0, EVERYBODY)), [1, 2]);
     assert_eq!(ports(heard(&mut network(Some(1)), 0, address(2))), [2]);
+}
+
+/// Two access points on one channel, 90 m apart, with a station at each and one that goes from the first to the second in 100 ms: whoever is with one hears what that sends, and what a
+/// station sends to one of another access point is for the network behind its own.
+#[test]
+fn access_points_have_their_own_stations() {
+    let mut spec = air(MediumConfig::new(layer(Standard::A)), &[Mode::kilobits(54_000).into(); 5], None, None);
+    let Some(own) = &mut spec.config.air else { panic!("a radio medium") };
+    own.radio = Some(RadioConfig::new(5_180_000_000));
+    let place = |x: f64| Position { x: Metres(x), y: Metres(0.0), z: Metres(1.5) };
+    for (station, x) in own.stations.iter_mut().zip([0.0, 90.0, 5.0, 85.0, 0.0]) {
+        station.antenna.path = place(x).into();
+    }
+    let way = [(0, 10.0), (100, 80.0)].map(|(at, x)| Waypoint { at: MS * at, position: place(x) });
+    own.stations[4].antenna.path = Path::through(&way, None).expect("a path");
+    let points = [0, 1].map(|station| AccessPoint { station, channel: 36 }).to_vec();
+    let rule = RoamingRule { beacon: MS, trigger: MS * 2, lost_after: 9, gap: MS, ..RoamingRule::default() };
+    own.access_points = Some(AccessPoints { points, rule, kept: Vec::new() });
+    let mut fabric = Fabric::new(SEED, std::slice::from_ref(&spec)).with_devices(&[spec], &[]);
+    fabric.begin_counting(Instant::ZERO);
+    let send = |fabric: &mut Fabric, at: u64, from: u32, to: [u8; 6]| {
+        let packet = plain(&mut Pool::default(), &frame(to, address(from)));
+        fabric.inject(Instant::ZERO + MS * at, PortId(from), packet).expect("a port of the medium");
+        let mut ports: Vec<u32> = all(fabric).into_iter().map(|(_, port, _)| port.0).collect();
+        ports.sort_unstable();
+        ports
+    };
+    // Each access point first learns who is there.
+    assert_eq!(send(&mut fabric, 1, 2, address(4)), [0, 0, 1, 4]);
+    assert_eq!(send(&mut fabric, 5, 0, EVERYBODY), [2, 4]);
+    assert_eq!(send(&mut fabric, 9, 2, address(3)), [0]);
+    assert_eq!(send(&mut fabric, 13, 3, EVERYBODY), [1]);
+    assert_eq!(send(&mut fabric, 17, 1, address(4)), []);
+    // It has gone, which the second access point has learned.
+    assert_eq!(send(&mut fabric, 110, 1, address(4)), [1, 4]);
+    assert_eq!(send(&mut fabric, 114, 0, address(4)), []);
+    assert_eq!(send(&mut fabric, 118, 4, [2, 9, 9, 9, 9, 9]), [1]);
+    let counters = *fabric.counters().next().expect("a pipe");
+    assert_eq!((counters.dropped.air.packets, counters.in_flight()), (2, 0));
+    assert!(counters.balance());
 }
 
 /// A base station at port 1: what terminals send to one another goes by it, and each way takes 1 ms for a slot and 3 ms to decode it.
@@ -268,9 +308,41 @@ fn media() -> impl Strategy<Value = PipeSpec> {
             if let Some(own) = spec.config.air.as_mut().filter(|_| place % 3 == 1 && access == Access::Dcf) {
                 own.interferers = vec![interferer("upstairs", 300), interferer("downstairs", 4_000)];
             }
+            // Of those with signals, one of two has several access points.
+            if place.is_multiple_of(6) {
+                let_roam(&mut spec, place / 6);
+            }
             spec
         },
     )
+}
+
+/// Access points at both ends of a medium, and stations that go to and fro between them in 40 ms, with a beacon each millisecond.
+fn let_roam(spec: &mut PipeSpec, number: u32) {
+    let Some(own) = &mut spec.config.air else { return };
+    let last = own.stations.len() - 1;
+    let waypoint = |(at, x): (u64, f64)| Waypoint {
+        at: MS * at,
+        position: Position { x: Metres(x), y: Metres(2.0), z: Metres(1.5) },
+    };
+    let far = 45.0 * last as f64;
+    for (place, station) in own.stations.iter_mut().enumerate().skip(1).take(last.saturating_sub(1)) {
+        let (from, to) = if place % 2 == 0 { (0.0, far) } else { (far, 0.0) };
+        let way = [(0, from), (20, to), (40, from)].map(waypoint);
+        station.antenna.path = Path::through(&way, Some(MS * 40)).expect("a path");
+    }
+    let channels = [36, if number.is_multiple_of(2) { 36 } else { 40 }];
+    let points = [0, last].into_iter().zip(channels).map(|(station, channel)| AccessPoint { station, channel });
+    let rule = RoamingRule {
+        below: Decibels(0.0),
+        hysteresis: Decibels(3.0),
+        trigger: MS,
+        beacon: MS,
+        lost_after: 2,
+        gap: Duration::from_micros(u64::from(number / 2 % 3) * 700),
+    };
+    own.access_point = None;
+    own.access_points = Some(AccessPoints { points: points.collect(), rule, kept: Vec::new() });
 }
 
 /// An interferer that has the medium for an eighth of the time, so many microseconds each time.

@@ -4,7 +4,7 @@ use super::{AirConfig, AirMedium, AirStation, id};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use netloom_radio::{
-    Aired, CellConfig, CellMedium, CellSignal, CellStation, ConfigError, Frame, Medium, MediumConfig, Outcome,
+    Aired, CellConfig, CellMedium, CellSignal, CellStation, ConfigError, Frame, Join, Medium, MediumConfig, Outcome,
     RadioMedium, RadioStation, StationConfig, StationCounters, StationId, Totals,
 };
 use netloom_units::{Duration, Instant, Seed};
@@ -58,7 +58,17 @@ impl<P> Channel<P> {
             {
                 shared.set_rate(Instant::ZERO, id(point), id(place), other.antenna.rate)?;
             }
-            return Ok(Self::Radio(Box::new(shared)));
+            let Some(points) = &config.access_points else { return Ok(Self::Radio(Box::new(shared))) };
+            let channel = medium.phy.channel().map_or(0, |channel| channel.number());
+            let mut network = shared.with_access_points(points, channel)?;
+            let is_point = |place: usize| points.points.iter().any(|point| point.station == place);
+            let clients = || config.stations.iter().enumerate().filter(|(place, _)| !is_point(*place));
+            for (point, (place, client)) in
+                points.points.iter().flat_map(|point| clients().map(move |own| (point, own)))
+            {
+                network.set_rate(Instant::ZERO, id(point.station), id(place), client.antenna.rate)?;
+            }
+            return Ok(Self::Radio(Box::new(network)));
         }
         let station = |own: &AirStation| StationConfig { name: own.name.clone(), link: own.link };
         let stations: Vec<StationConfig> = config.stations.iter().map(station).collect();
@@ -70,6 +80,28 @@ impl<P> Channel<P> {
             }
         }
         Ok(Self::Shared(Box::new(shared)))
+    }
+
+    /// Does what happens until `now`.
+    pub(super) fn run_until(&mut self, now: Instant) {
+        if let Self::Radio(medium) = self {
+            medium.catch_up(now);
+        }
+    }
+
+    /// The access point of several with which a station is; an access point is with itself.
+    pub(super) fn access_point(&self, station: usize) -> Option<usize> {
+        let Self::Radio(medium) = self else { return None };
+        medium.access_point(id(station)).map(|point| point.0 as usize)
+    }
+
+    /// The stations that have arrived at access points, as far as that was not taken.
+    pub(super) fn joins(&self) -> Vec<Join> {
+        if let Self::Radio(medium) = self { medium.joins().collect() } else { Vec::new() }
+    }
+
+    pub(super) fn take_join(&mut self, now: Instant) -> Option<Join> {
+        if let Self::Radio(medium) = self { medium.take_join(now) } else { None }
     }
 
     pub(super) fn enqueue(&mut self, now: Instant, from: StationId, frame: Frame<P>) {

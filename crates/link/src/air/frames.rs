@@ -94,7 +94,13 @@ impl Air {
     fn ppdu(&self, pipe: u32, aired: Aired<Load>) -> AirPpdu {
         let place = |station: StationId| station.0 as usize;
         let to = if let Destination::Station(to) = aired.to { Some(place(to)) } else { None };
-        let way = match self.access_point {
+        // With several access points, whoever does not send to one is one.
+        let point = match to {
+            _ if !self.is_roaming => self.access_point,
+            Some(to) if self.channel.access_point(to) == Some(to) => Some(to),
+            _ => Some(place(aired.from)),
+        };
+        let way = match point {
             Some(point) if point == place(aired.from) => AirWay::FromAccessPoint,
             Some(point) if to == Some(point) => AirWay::ToAccessPoint,
             _ => AirWay::Direct,
@@ -110,7 +116,7 @@ impl Air {
             way,
             transmitter: self.macs[place(aired.from)],
             receiver: to.map(|to| self.macs[to]),
-            network: self.macs[self.access_point.unwrap_or(0)],
+            network: self.macs[point.unwrap_or(0)],
             category: aired.category,
             mode: aired.mode,
             data: aired.data,

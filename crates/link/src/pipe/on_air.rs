@@ -44,12 +44,24 @@ impl Pipe {
         air.advance(at, |what| match what {
             OffAir::Arrives { is_foreseen: true, .. } => {}
             OffAir::Arrives { packet, .. } => self.come_off_air(at, packet, drop_log),
+            OffAir::Announced { at: told, packet } => self.announce(told, packet, drop_log),
             OffAir::Dropped { packet, cause } => {
                 Ledger { counters: &mut self.counters, drop_log: &mut *drop_log, now: self.now }.evict(packet, cause);
             }
         });
         self.counters.air = air.counters();
         self.air = Some(air);
+    }
+
+    /// A packet that nobody has sent is for the network behind an access point.
+    fn announce(&mut self, at: Instant, packet: Packet, drop_log: &mut DropLog) {
+        let mut ledger = Ledger { counters: &mut self.counters, drop_log: &mut *drop_log, now: self.now };
+        ledger.arrive(&packet);
+        ledger.admit(&packet);
+        if self.cuts.is_up() {
+            return self.come_off_air(at, packet, drop_log);
+        }
+        ledger.evict(packet, Cause::Down);
     }
 
     fn come_off_air(&mut self, at: Instant, packet: Packet, drop_log: &mut DropLog) {
@@ -67,6 +79,9 @@ impl Pipe {
         let mut air = self.air.take()?;
         let unknown = air.lookahead_until(now);
         air.foresee(|at, packet| self.come_off_air(at, packet, drop_log));
+        if self.cuts.is_up() {
+            air.foresee_joins(|at, packet| self.announce(at, packet, drop_log));
+        }
         self.air = Some(air);
         Some(unknown)
     }
