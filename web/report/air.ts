@@ -49,6 +49,12 @@ export function airSection(run: Run): HTMLElement | null {
                 show: (row: Station) => zero(row.handovers ?? 0),
                 value: (row: Station) => row.handovers ?? 0,
               },
+              {
+                name: "clients",
+                numeric: true,
+                show: (row: Station) => zero(row.clients ?? 0),
+                value: (row: Station) => row.clients ?? 0,
+              },
             ]
           : []),
       ],

@@ -172,6 +172,7 @@ export interface Station {
   dropped_queue_packets: number;
   dropped_air_packets: number;
   handovers?: number;
+  clients?: number;
 }
 
 export interface Report {

@@ -37,6 +37,7 @@ pub(crate) mod paths;
 mod program_faults;
 mod ramp;
 mod repeats;
+mod roaming;
 pub(crate) mod rules;
 pub(crate) mod signals;
 mod sites;

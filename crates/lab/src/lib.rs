@@ -84,10 +84,11 @@ pub use plan::{
     FilePlan, Filesystem, FilterExpression, GroupPlan, HuntPlan, ImagePlan, InterfacePlan, InternetPlan, JournalPlan,
     Keep, KeyPlan, LeaderPartition, LeapSecond, LimitChange, LinkPart, LinkPlan, MachineChoice, MachinePlan, Modality,
     NamePlan, NodeClock, NodeKey, NodeKind, NodePlan, OnRestart, OnSpin, PacketFaults, PinPlan, PipePlan, Plan,
-    Precision, PropertyPlan, PropertyTest, QuerierSettings, Ready, ReadyWhen, RoutePlan, RulePlan, RunCommand,
-    SamplePlan, Sends, Shards, ShortPattern, Signal, SnoopingPlan, SnoopingSettings, Stack, Standstill, Starvation,
-    SwitchPlan, TableRoutePlan, TaskPlan, Tolerance, TrafficPlan, Treatment, TreePlan, TreePortPlan, TreeSettings,
-    TunnelPlan, Turns, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose, WindowConfig,
+    Precision, PropertyPlan, PropertyTest, QuerierSettings, Ready, ReadyWhen, RoamPlan, RoutePlan, RulePlan,
+    RunCommand, SamplePlan, Sends, Shards, ShortPattern, Signal, SnoopingPlan, SnoopingSettings, Stack, Standstill,
+    Starvation, SwitchPlan, TableRoutePlan, TaskPlan, Tolerance, TrafficPlan, Treatment, TreePlan, TreePortPlan,
+    TreeSettings, TunnelPlan, Turns, Unreached, VlansPlan, VmAccess, VmBegin, VmFirmware, VmPlan, VolumePlan, Whose,
+    WindowConfig,
 };
 pub use plan::{BadDisk, ClockFaults, LimitFaults, NameFaults, NodeFault, NodeFaults, SinglePackets, SingleTreatment};
 pub use profiles::{PROFILES, Profile};

@@ -21,6 +21,7 @@ mod on_restart;
 mod pipes;
 mod processor;
 mod program_faults;
+mod roaming;
 mod routing;
 pub(crate) mod stops;
 mod switch;
@@ -52,6 +53,7 @@ pub use on_restart::OnRestart;
 pub use pipes::{Bypass, PipePlan, Treatment};
 pub use processor::{CpuPlan, PinPlan};
 pub use program_faults::{Call, CallError, CallFailure, CallSet, ShortPattern, Starvation, Turns};
+pub use roaming::RoamPlan;
 pub use routing::{Daemon, GroupPlan, RulePlan, TableRoutePlan};
 pub use switch::{
     QuerierSettings, SnoopingPlan, SnoopingSettings, SwitchPlan, TreePlan, TreePortPlan, TreeSettings, VlansPlan,

@@ -31,6 +31,7 @@ mod paths;
 mod patterns;
 mod radio;
 mod repeats;
+mod roaming;
 mod routing;
 mod rules;
 mod stations;
@@ -128,6 +129,7 @@ pub(crate) fn resolve(mut spec: Spec, left_out: &LeftOut, default_name: &str, fo
         let groups = routing::trees(&spec, &node_index, &segments, &interfaces, &addresses, &mut found.errors);
         add_links(&mut plan, &spec, &interfaces, (&stacks, &switches), &mut found.errors);
         radio::settle(&mut plan, &spec, (&interfaces, &paths), &mut found.errors);
+        found.errors.extend(roaming::check(&spec));
         partitions::settle(&mut plan);
         packets::settle(&mut plan);
         plan.unreached = routing.unreached;

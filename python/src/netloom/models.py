@@ -204,6 +204,7 @@ __all__ = [
     "WifiFading",
     "WifiInterferer",
     "WifiRate",
+    "WifiRoaming",
     "WifiShadowing",
     "WifiStation",
 ]
@@ -3595,6 +3596,7 @@ class MediumWifi(Model):
         standard: Literal["a", "b", "g", "n", "ac", "ax"],
         access: Literal["dcf", "ideal", "radio"] | None = None,
         access_point: Name | None = None,
+        access_points: Sequence[Name] | None = None,
         ampdu: Size | None = None,
         amsdu: Size | None = None,
         capture: str | Literal["none"] | None = None,
@@ -3615,6 +3617,7 @@ class MediumWifi(Model):
         rate: Rate | WifiRate | Literal["ideal", "arf", "aarf", "minstrel"] | None = None,
         recovery: Literal["eifs", "difs"] | None = None,
         retries: int | None = None,
+        roaming: WifiRoaming | None = None,
         rts_above: Size | None = None,
         sensitivity: str | None = None,
         shadowing: WifiShadowing | None = None,
@@ -3632,6 +3635,8 @@ class MediumWifi(Model):
                 reaches its position). Default: dcf.
             access_point: The node that is the access point: stations send to it alone, and it sends on what is for
                 others. Default: none, and stations send to one another.
+            access_points: The nodes that are access points of one network, with access radio: each station is with
+                the one that it hears best, and goes from one to another. Default: none.
             ampdu: The largest A-MPDU: packets that are acknowledged one by one; 0 B turns it off. Default: that of
                 the standard, 65535 B with n.
             amsdu: The largest A-MSDU: packets under one header. Default: none.
@@ -3663,6 +3668,8 @@ class MediumWifi(Model):
             recovery: For how long stations are silent behind what they could not decode: eifs, or difs as behind
                 anything else. Default: eifs.
             retries: How often data is tried without an answer until it is dropped. Default: 7.
+            roaming: When stations go from one access point to another. Default: below -70 dBm, to one that is 8 dB
+                stronger.
             rts_above: Data of more bytes, headers included, are sent behind RTS and CTS. Default: none are.
             sensitivity: The least power at which a station finds a preamble, and is then busy to its end. Default:
                 -82 dBm.
@@ -3681,6 +3688,7 @@ class MediumWifi(Model):
         self._put("standard", standard)
         self._put("access", access)
         self._put("access_point", access_point)
+        self._put("access_points", access_points)
         self._put("ampdu", ampdu)
         self._put("amsdu", amsdu)
         self._put("capture", capture)
@@ -3701,6 +3709,7 @@ class MediumWifi(Model):
         self._put("rate", rate)
         self._put("recovery", recovery)
         self._put("retries", retries)
+        self._put("roaming", roaming)
         self._put("rts_above", rts_above)
         self._put("sensitivity", sensitivity)
         self._put("shadowing", shadowing)
@@ -6263,6 +6272,37 @@ class WifiRate(Model):
         self._put("streams", streams)
 
 
+class WifiRoaming(Model):
+    """When a station goes from one access point to another, and what that costs."""
+
+    def __init__(
+        self,
+        *,
+        beacons: Time | None = None,
+        below: str | None = None,
+        gap: Time | Literal[0] | None = None,
+        hysteresis: str | None = None,
+        lost_after: int | None = None,
+        time: Time | Literal[0] | None = None,
+    ) -> None:
+        """
+        Args:
+            beacons: The time from one beacon to the next. Default: 102.4 ms.
+            below: The power of its own access point below which a station looks for another one. Default: -70 dBm.
+            gap: For how long a station is off the air when it goes. Default: 50 ms.
+            hysteresis: How much stronger the other one has to be. Default: 8 dB.
+            lost_after: So many beacons in a row that a station does not hear end its association. Default: 7.
+            time: For how long all beacons must show it. Default: 300 ms.
+        """
+        super().__init__()
+        self._put("beacons", beacons)
+        self._put("below", below)
+        self._put("gap", gap)
+        self._put("hysteresis", hysteresis)
+        self._put("lost_after", lost_after)
+        self._put("time", time)
+
+
 class WifiShadowing(Model):
     """How losses vary over places."""
 
@@ -6288,7 +6328,9 @@ class WifiStation(Model):
     def __init__(
         self,
         *,
+        access_point: Name | None = None,
         antenna: Antenna | None = None,
+        channel: int | None = None,
         errors: Share | None = None,
         position: Sequence[str] | Position | None = None,
         power: str | None = None,
@@ -6296,7 +6338,10 @@ class WifiStation(Model):
     ) -> None:
         """
         Args:
+            access_point: The access point of several with which it stays. Default: the one that it hears best.
             antenna: Its antenna, with access radio. Default: equal in all directions, 0 dB.
+            channel: The channel of an access point of several, in the band of the medium. Default: that of the
+                medium.
             errors: The share of its packets, and of those of the access point to it, that cannot be decoded; they are
                 sent again. Default: 0 %.
             position: Where it is, with access radio: to the east, to the north and above the ground (1.5 m if it is
@@ -6305,7 +6350,9 @@ class WifiStation(Model):
             rate: The rate at which it sends, and the access point to it. Default: as the medium.
         """
         super().__init__()
+        self._put("access_point", access_point)
         self._put("antenna", antenna)
+        self._put("channel", channel)
         self._put("errors", errors)
         self._put("position", position)
         self._put("power", power)

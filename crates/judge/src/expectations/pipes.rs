@@ -35,7 +35,9 @@ impl Measurements<'_> {
             PipeMetric::Lateness => known(of_distribution(&self.spread(pipe, metric, window), Function::Mean))?,
             PipeMetric::LatenessP99 => percentile(PipeMetric::Lateness, 99.0)?,
             PipeMetric::Queue | PipeMetric::QueueMax => self.queue_max(pipe, window) as f64,
-            PipeMetric::AirRate | PipeMetric::Handovers => return self.of_stations(pipe, None, metric, window),
+            PipeMetric::AirRate | PipeMetric::Clients | PipeMetric::Handovers => {
+                return self.of_stations(pipe, None, metric, window);
+            }
             PipeMetric::Utilization => flow.throughput() / self.rate(pipe)?,
             _ => of_flow(&flow, metric)?,
         };

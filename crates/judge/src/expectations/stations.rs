@@ -53,6 +53,7 @@ fn of_counters(
         PipeMetric::Collisions => grown(|own| own.collisions),
         PipeMetric::Retries => grown(|own| own.failed_mpdus),
         PipeMetric::Handovers => grown(|own| own.handovers),
+        PipeMetric::Clients => after.clients as f64,
         PipeMetric::AirDrops => grown(|own| own.lost),
         PipeMetric::Packets => grown(|own| own.delivered),
         PipeMetric::Bytes => grown(|own| own.delivered_bytes),

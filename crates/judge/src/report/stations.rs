@@ -31,9 +31,12 @@ pub struct StationRow {
     pub dropped_queue_packets: u64,
     /// Packets that were lost on the air: after the last retry, or to everybody in a collision.
     pub dropped_air_packets: u64,
-    /// How often a terminal of a cell that had data went to another one.
+    /// How often a terminal of a cell that had data went to another one, or a station of 802.11 to another access point.
     #[serde(default)]
     pub handovers: u64,
+    /// The stations that were with an access point at the end.
+    #[serde(default)]
+    pub clients: u64,
 }
 
 impl StationRow {
@@ -68,6 +71,7 @@ impl StationRow {
             dropped_queue_packets: counted.dropped - counted.lost,
             dropped_air_packets: counted.lost,
             handovers: counted.handovers,
+            clients: counted.clients,
         }
     }
 }

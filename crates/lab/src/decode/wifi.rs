@@ -2,12 +2,13 @@
 
 use crate::decode::cell::{self, Cell};
 use crate::decode::measures::{Dbm, Place};
+use crate::decode::roaming::{self, RoamingKeys};
 use crate::decode::signals::Signals;
 use crate::decode::surroundings::{Aerial, check_strangers};
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
 use crate::fields::{Fields, map};
-use crate::forms::{AboveZero, NodeName, Whole, Word, forms};
+use crate::forms::{AboveZero, List, NodeName, Whole, Word, forms};
 use crate::keyed::{Keyed, sections};
 use crate::kinds::NODE_NAME;
 use crate::scalar::quantity;
@@ -82,6 +83,11 @@ sections! {
         /// The node that is the access point: stations send to it alone, and it sends on what is for others. Default: none, and stations
         /// send to one another.
         access_point: NodeName, "ap";
+        /// The nodes that are access points of one network, with access radio: each station is with the one that it hears best, and goes from one to another.
+        /// Default: none.
+        access_points: List<NodeName, 1>, "[ap1, ap2]";
+        /// When stations go from one access point to another. Default: below -70 dBm, to one that is 8 dB stronger.
+        roaming: RoamingKeys, "{below: -75 dBm, hysteresis: 5 dB}";
         /// The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams; with access radio also ideal (the fastest
         /// that loses at most a tenth), arf, aarf or minstrel. Default: the fastest with one stream; with access radio ideal.
         rate: ModeForm, "{mcs: 7, streams: 1}";
@@ -127,6 +133,10 @@ sections! {
         power: Dbm, "20 dBm";
         /// Its antenna, with access radio. Default: equal in all directions, 0 dB.
         antenna: Aerial, "{gain: 14 dB, azimuth: 90, width: 65}";
+        /// The access point of several with which it stays. Default: the one that it hears best.
+        access_point: NodeName, "ap2";
+        /// The channel of an access point of several, in the band of the medium. Default: that of the medium.
+        channel: Whole<u8, 1, 177>, "40";
         /// The share of its packets, and of those of the access point to it, that cannot be decoded; they are sent again. Default: 0 %.
         errors: Probability, "5 %";
     }
@@ -166,8 +176,11 @@ fn wifi(fields: &Fields<'_>, errors: &mut Errors) -> Option<MediumSpec> {
     let keys = Wifi::read_keys(fields, errors)?;
     let signals = Signals::read_keys(fields, errors)?;
     let is_radio = keys.access == Some(AccessWord::Radio);
-    let stations = fields.get("stations").map_or_else(Vec::new, |own| stations(own, is_radio, errors));
+    let is_roaming = keys.access_points.is_some();
+    let stations =
+        fields.get("stations").map_or_else(Vec::new, |own| stations(own, (is_radio, is_roaming), &keys, errors));
     let (config, fastest) = fields.checked(config(&keys).map_err(renamed), errors)?;
+    roaming::check(fields, is_radio, errors);
     let interferers = signals.interferers.clone().unwrap_or_default();
     let listens = keys.access != Some(AccessWord::Ideal);
     if let Some(own) = fields.get("interferers").filter(|_| listens) {
@@ -183,8 +196,15 @@ fn wifi(fields: &Fields<'_>, errors: &mut Errors) -> Option<MediumSpec> {
     let signals = is_radio.then(|| signals.config(hertz, coding));
     let usual = if is_radio { RateControl::Ideal } else { RateControl::Fixed(fastest) };
     let (rate, access_point) = (keys.rate.unwrap_or(usual), keys.access_point);
-    let wifi = WifiSpec { config, rate, fastest, stations, access_point, signals, interferers };
+    let (access_points, rule) = (keys.access_points.unwrap_or_default(), roaming::rule(keys.roaming.as_ref()));
+    let wifi = WifiSpec { config, rate, fastest, stations, access_point, access_points, rule, signals, interferers };
     Some(MediumSpec::Wifi(Box::new(wifi)))
+}
+
+const OTHER_BAND: &str = "the channels of a medium are all in one band: at 2.4 GHz 1 to 14, at 5 GHz 36 and above";
+
+fn has_other_band(medium: &Wifi, number: u8) -> bool {
+    channel(medium).is_ok_and(|usual| (usual.number() <= 14) != (number <= 14))
 }
 
 /// The rate controls, by their words.
@@ -226,17 +246,21 @@ pub(crate) fn renamed(wrong: ConfigError) -> netloom_link::ConfigError {
     netloom_link::ConfigError::new(key, wrong.message)
 }
 
-/// The medium that the keys describe, and its fastest rate with one stream.
-fn config(keys: &Wifi) -> Result<(MediumConfig, Mode), ConfigError> {
-    let standard = keys.standard;
-    let plain = PhyConfig::new(standard, channel(keys)?);
-    let phy = Phy::new(&PhyConfig {
+/// The physical layer on a channel.
+fn phy(keys: &Wifi, channel: Channel) -> Result<Phy, ConfigError> {
+    let plain = PhyConfig::new(keys.standard, channel);
+    Phy::new(&PhyConfig {
         width: keys.width.unwrap_or(plain.width),
         guard_interval: keys.guard_interval.unwrap_or(plain.guard_interval),
         preamble: keys.preamble.unwrap_or(plain.preamble),
         slot_time: keys.slot.unwrap_or(plain.slot_time),
         ..plain
-    })?;
+    })
+}
+
+/// The medium that the keys describe, and its fastest rate with one stream.
+fn config(keys: &Wifi) -> Result<(MediumConfig, Mode), ConfigError> {
+    let phy = phy(keys, channel(keys)?)?;
     let mut config = MediumConfig::new(phy);
     config.access = if keys.access == Some(AccessWord::Ideal) { Access::Ideal } else { Access::Dcf };
     config.rts_above = keys.rts_above;
@@ -279,12 +303,28 @@ fn mode(node: &Node, errors: &mut Errors) -> Option<RateControl> {
 }
 
 /// The stations that differ, by their names.
-fn stations(node: &Node, is_radio: bool, errors: &mut Errors) -> Vec<(Spanned<String>, StationSpec)> {
+fn stations(
+    node: &Node,
+    (is_radio, is_roaming): (bool, bool),
+    medium: &Wifi,
+    errors: &mut Errors,
+) -> Vec<(Spanned<String>, StationSpec)> {
     const WANTED: &str = "stations: a map like `{sta1: {rate: {mcs: 0}}}`";
     let entries = map(node, WANTED, errors).unwrap_or_default();
     let read = |entry: &crate::yaml::Entry| {
         let fields = Fields::open(&entry.value, &StationKeys::SECTION, errors)?;
-        let StationKeys { rate, position, power, antenna, errors: lost } = StationKeys::read_keys(&fields, errors)?;
+        let keys = StationKeys::read_keys(&fields, errors)?;
+        let StationKeys { rate, position, power, antenna, access_point, channel, errors: lost } = keys;
+        if !is_roaming {
+            fields.refuse([("access_point", roaming::ALONE), ("channel", roaming::ALONE)], errors);
+        } else if let (Some(number), Some(key)) = (channel, fields.get("channel")) {
+            let made = Channel::new(number).and_then(|own| phy(medium, own));
+            match made {
+                Err(wrong) => errors.push(key.error(wrong.message)),
+                Ok(_) if has_other_band(medium, number) => errors.push(key.error(OTHER_BAND)),
+                Ok(_) => {}
+            }
+        }
         if is_radio {
             fields.refuse([("errors", "with `access: radio`, errors follow from signals: leave it out")], errors);
         } else {
@@ -293,7 +333,7 @@ fn stations(node: &Node, is_radio: bool, errors: &mut Errors) -> Vec<(Spanned<St
             errors.extend(fields.get("rate").and_then(|key| needs_signals(rate, key)));
         }
         let (lost, antenna) = (lost.unwrap_or(Probability::ZERO), antenna.unwrap_or_default());
-        Some((entry.named(), StationSpec { rate, errors: lost, position, power, antenna }))
+        Some((entry.named(), StationSpec { rate, errors: lost, position, power, antenna, access_point, channel }))
     };
     entries.iter().filter_map(read).collect()
 }

@@ -3,7 +3,7 @@
 use crate::decode::wifi::control_word;
 use crate::words::Words;
 use netloom_link::{AirAntenna, AirConfig, AirMedium, AirStation};
-use netloom_radio::{CellConfig, CellSignal, CellSite, Mode, Position, RateControl};
+use netloom_radio::{AccessPoints, CellConfig, CellSignal, CellSite, Mode, Position, RateControl};
 use netloom_units::Duration;
 use serde_json::{Value, json};
 
@@ -23,6 +23,10 @@ pub(super) fn cell(air: &AirConfig) -> String {
     if let AirMedium::Cell(cell) = &air.medium {
         let base = air.access_point.map_or("", |place| air.stations[place].name.as_str());
         return format!("{}, base station {base}", cell.scheduler.word());
+    }
+    if let Some(network) = &air.access_points {
+        let names: Vec<&str> = network.points.iter().map(|point| air.stations[point.station].name.as_str()).collect();
+        return format!("{}, access points {}", access(air), names.join(", "));
     }
     let point = air
         .access_point
@@ -61,10 +65,21 @@ pub(super) fn json(air: &AirConfig) -> Value {
         "standard": medium.phy.standard().map(|standard| standard.word()),
         "access": access(air),
         "access_point": air.access_point.map(|place| air.stations[place].name.as_str()),
+        "access_points": air.access_points.as_ref().map(|network| points(air, network)),
         "stations": stations.collect::<Vec<_>>(),
         "walls": air.radio.as_ref().map(|radio| radio.walls.len()),
         "interferers": interferers(air),
     })
+}
+
+/// The access points of several, and with which the stations stay that do.
+fn points(air: &AirConfig, network: &AccessPoints) -> Value {
+    let name = |station: usize| air.stations[station].name.as_str();
+    let all = network.points.iter().enumerate().map(|(place, point)| {
+        let kept = network.kept.iter().filter(|(_, own)| *own == place).map(|(station, _)| name(*station));
+        json!({ "node": name(point.station), "channel": point.channel, "kept": kept.collect::<Vec<_>>() })
+    });
+    all.collect()
 }
 
 /// Adds where a station is and how it sends.

@@ -91,8 +91,10 @@ words! {
         AirDrops = "air_drops",
         /// The mean over attempts to send on a radio medium of the rate of their data.
         AirRate = "air_rate",
-        /// How often terminals of a cell that had data went to another one.
+        /// How often terminals of a cell that had data went to another one, or stations of 802.11 to another access point.
         Handovers = "handovers",
+        /// The stations that are with an access point at the end.
+        Clients = "clients",
         /// The share of time in which several stations sent at once on a radio medium where all hear one another.
         CollisionAirtime = "collision_airtime",
     }
@@ -110,6 +112,7 @@ impl PipeMetric {
                 | Self::AirDrops
                 | Self::AirRate
                 | Self::Handovers
+                | Self::Clients
                 | Self::CollisionAirtime
         )
     }
@@ -130,7 +133,7 @@ impl PipeMetric {
                 Dimension::Packets
             }
             Self::Bytes => Dimension::Bytes,
-            Self::Attempts | Self::Collisions | Self::Handovers | Self::Retries => Dimension::Number,
+            Self::Attempts | Self::Clients | Self::Collisions | Self::Handovers | Self::Retries => Dimension::Number,
         }
     }
 

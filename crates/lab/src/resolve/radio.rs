@@ -2,6 +2,7 @@
 
 use super::cell;
 use super::interfaces::Interface;
+use super::roaming;
 use super::stations::{paths, place_of, unknown};
 use crate::decode;
 use crate::decode::measures::POWER;
@@ -61,16 +62,27 @@ fn air(
 ) -> AirConfig {
     let names = wifi.stations.iter().map(|(name, _)| name);
     errors.extend(names.filter(|name| place_of(link, &name.value).is_none()).map(|name| unknown(link, name)));
-    let access_point = wifi.access_point.as_ref().and_then(|name| {
+    let mut place = |name: &Spanned<String>| {
         let place = place_of(link, &name.value);
         errors.extend(place.is_none().then(|| unknown(link, name)));
         place
-    });
+    };
+    let access_point = wifi.access_point.as_ref().and_then(&mut place);
+    let points: Vec<usize> = wifi.access_points.iter().filter_map(&mut place).collect();
+    let access_points = (!wifi.access_points.is_empty()).then(|| roaming::access_points(link, wifi, &points, errors));
     let (radio, power) = wifi.signals.clone().map_or((None, POWER), |(radio, power)| (Some(radio), power));
     let station = |((end, at), path): ((&EndSpec, &crate::plan::EndPlan), &Path)| {
         let antenna = AntennaPattern::default();
-        let usual = StationSpec { rate: None, errors: Probability::ZERO, position: None, power: None, antenna };
-        let own = said(wifi, &end.node.value).copied().unwrap_or(usual);
+        let usual = StationSpec {
+            rate: None,
+            errors: Probability::ZERO,
+            position: None,
+            power: None,
+            antenna,
+            access_point: None,
+            channel: None,
+        };
+        let own = said(wifi, &end.node.value).unwrap_or(&usual);
         let rate = own.rate.unwrap_or(wifi.rate);
         let mode = if let RateControl::Fixed(mode) = rate { mode } else { wifi.fastest };
         AirStation {
@@ -87,6 +99,7 @@ fn air(
         medium: AirMedium::Wifi(wifi.config),
         stations,
         access_point,
+        access_points,
         radio,
         interferers: wifi.interferers.clone(),
     }

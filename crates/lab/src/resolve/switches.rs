@@ -206,7 +206,10 @@ fn closing<'a>(
     let mut numbers: BTreeMap<Place<'_>, usize> = BTreeMap::new();
     let mut ways: Vec<(&LinkSpec, [Place<'_>; 2])> = Vec::new();
     for link in links {
-        let joined: Vec<&str> = link.ends.iter().map(|end| end.node.value.as_str()).collect();
+        let ends = link.ends.iter().map(|end| end.node.value.as_str());
+        // Access points of one network do not hear one another.
+        let joins = |name: &&str| link.shared.as_ref().is_none_or(|medium| medium.value.joins(name));
+        let joined: Vec<&str> = ends.filter(joins).collect();
         let joined: Vec<&str> =
             joined.into_iter().filter(|name| vlan_map.device(link, name).is_some_and(&counts)).collect();
         let along = |class: u16| joined.windows(2).map(move |pair| (pair[0], pair[1], class));

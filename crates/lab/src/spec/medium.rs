@@ -4,7 +4,7 @@ use super::PlaceSpec;
 use crate::diagnostics::Spanned;
 use netloom_radio::{
     AntennaPattern, CellConfig, CellSignal, Decibels, HandoverGaps, Interferer, MediumConfig, Mode, RadioConfig,
-    RateControl,
+    RateControl, RoamingRule,
 };
 use netloom_units::Probability;
 
@@ -23,6 +23,16 @@ impl MediumSpec {
     /// Whether its ends are stations on the air.
     pub(crate) fn is_radio(&self) -> bool {
         !matches!(self, Self::Shared)
+    }
+
+    /// The radio medium, if it is one of 802.11.
+    pub(crate) fn wifi(&self) -> Option<&WifiSpec> {
+        if let Self::Wifi(wifi) = self { Some(wifi) } else { None }
+    }
+
+    /// Whether what an end repeats comes back by other ends: of the access points of one network, which do not hear one another, the first stands for all.
+    pub(crate) fn joins(&self, name: &str) -> bool {
+        self.wifi().is_none_or(|wifi| wifi.access_points.iter().skip(1).all(|point| point.value != name))
     }
 
     /// The positions of its stations, as far as the medium says them.
@@ -83,6 +93,9 @@ pub(crate) struct WifiSpec {
     pub(crate) fastest: Mode,
     pub(crate) stations: Vec<(Spanned<String>, StationSpec)>,
     pub(crate) access_point: Option<Spanned<String>>,
+    /// The access points of a network with several ones, and when stations go from one to another.
+    pub(crate) access_points: Vec<Spanned<String>>,
+    pub(crate) rule: RoamingRule,
     /// The signals, and the power of stations that have no own; none: all stations hear one another.
     pub(crate) signals: Option<(RadioConfig, Decibels)>,
     /// The interferers that all stations sense.
@@ -90,11 +103,15 @@ pub(crate) struct WifiSpec {
 }
 
 /// A station that differs from the others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct StationSpec {
     pub(crate) rate: Option<RateControl>,
     pub(crate) errors: Probability,
     pub(crate) position: Option<PlaceSpec>,
     pub(crate) power: Option<Decibels>,
     pub(crate) antenna: AntennaPattern,
+    /// The access point of several with which it stays.
+    pub(crate) access_point: Option<Spanned<String>>,
+    /// The channel of an access point of several.
+    pub(crate) channel: Option<u8>,
 }

@@ -282,3 +282,29 @@ fn a_bike_leaves_the_range_and_returns() {
         assert!((1.5e5..2.5e5).contains(&found[second]), "{found:?}");
     }
 }
+
+/// The lab of the gallery: the phone goes to the second and to the third access point, is away for 80 ms each time, and nothing else is lost.
+#[test]
+fn a_phone_goes_from_one_access_point_to_the_next() {
+    let text = include_str!("../../../../examples/roaming.yaml");
+    let plan = netloom_lab::parse(text, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
+    let step = Duration::from_secs(30);
+    let outcome = simulate(&plan, step, step, None, &mut |_| ()).expect("it can be simulated");
+    let pipe = outcome.pipes.iter().find(|pipe| !pipe.stations.is_empty()).expect("the medium");
+    assert!(pipe.counters.balance(), "{:?}", pipe.counters);
+    let clients: Vec<u64> = pipe.stations.iter().map(|own| own.clients).collect();
+    let handovers: Vec<u64> = pipe.stations.iter().map(|own| own.handovers).collect();
+    assert_eq!((clients, handovers), (vec![1, 0, 1, 0, 0], vec![0, 0, 0, 2, 0]));
+    // Two gaps of 80 ms with 62.5 packets per second in both directions.
+    let lost = pipe.counters.dropped.air.packets;
+    assert!((18..=24).contains(&lost), "{lost}");
+    // Both ways, and what the desk sends: all but that arrives.
+    let roams = plan.roams();
+    let of_phone: Vec<u64> = roams
+        .iter()
+        .filter(|roam| plan.nodes[roam.station.node].name == "phone")
+        .map(|roam| roam.at.as_nanos())
+        .collect();
+    assert_eq!(of_phone.len(), 5, "{of_phone:?}");
+    assert_eq!([of_phone[2] - of_phone[1], of_phone[4] - of_phone[3]], [80_000_000; 2]);
+}
