@@ -78,6 +78,7 @@ mod reach;
 mod refusals;
 mod remains;
 mod results;
+mod roaming;
 mod routing;
 mod runs;
 mod series;

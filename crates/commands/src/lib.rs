@@ -5,10 +5,12 @@
 mod gate;
 mod rank;
 mod readiness;
+mod timeline;
 
 pub use gate::{Common, Gate};
 pub use rank::{Rank, ranks};
 pub use readiness::{Readiness, Step, condition};
+pub use timeline::{Due, Item, Timeline};
 
 use ipnet::IpNet;
 use netloom_control::{ServiceInfo, ServiceState};

@@ -269,6 +269,7 @@ impl Driver {
             Act::SetUp(up) => self.edge.fabric.set_up(now, pipe, *up),
             Act::Unplug => self.edge.fabric.unplug(now, pipe),
             Act::SetCarrier(on) => self.set_carrier(pipe, *on),
+            Act::SetPortCarrier(port, on) => self.ports.set_carrier(*port, *on),
         }
     }
 

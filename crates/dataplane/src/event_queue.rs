@@ -5,7 +5,7 @@
 //! is late still changes pipes at the described instant, and only the driver can delay a change.
 
 use crate::series::Sampling;
-use netloom_fabric::PipeId;
+use netloom_fabric::{PipeId, PortId};
 use netloom_figures::Snapshot;
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
@@ -25,6 +25,8 @@ pub enum Act {
     Unplug,
     /// The guests at the entrances of the pipe hear that their link has a carrier, or none.
     SetCarrier(bool),
+    /// The guest at a port of the pipe hears that its link has a carrier, or none.
+    SetPortCarrier(PortId, bool),
 }
 
 /// The purpose of a scheduled event.

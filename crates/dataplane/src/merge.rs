@@ -78,7 +78,7 @@ impl Places {
             let is_up = match &act {
                 Act::SetUp(is_up) => Some(*is_up),
                 Act::Unplug => Some(false),
-                Act::Change(_) | Act::SetCarrier(_) => None,
+                Act::Change(_) | Act::SetCarrier(_) | Act::SetPortCarrier(..) => None,
             };
             if let (Some((shard, inlet)), Some(is_up)) = (self.inlet(pipe), is_up) {
                 parts[shard].push((inlet, Act::SetUp(is_up)));

@@ -409,6 +409,7 @@ impl World {
                             Act::SetUp(up) => self.scheduler.set_up(pipe, up),
                             Act::Unplug => self.scheduler.unplug(pipe),
                             Act::SetCarrier(on) => self.scheduler.set_carrier(pipe, on),
+                            Act::SetPortCarrier(port, on) => self.scheduler.set_port_carrier(port, on),
                         }
                     }
                 }

@@ -7,13 +7,15 @@
 
 use super::context::Context;
 use super::programs::Programs;
-use super::timeline::{Due, Item};
+use netloom_commands::{Due, Item};
+use netloom_dataplane::Act;
+use netloom_fabric::PipeId;
 use netloom_host::KernelError;
 use netloom_host::netlink::{InterfaceCounters, Netlink};
 use netloom_host::node::NodeError;
 use netloom_judge::{Kind, RunError};
 use netloom_lab::fabric::port_id;
-use netloom_lab::{Action, End, EndPlan, LinkPart, Plan, Stack};
+use netloom_lab::{Action, End, EndPlan, LinkPart, Plan, RoamPlan, Stack};
 use netloom_provision::port_name::interface_of;
 use netloom_units::{Duration, Instant};
 use serde_json::json;
@@ -30,6 +32,10 @@ pub(super) struct Carriers {
     unplugged: BTreeSet<usize>,
     /// The interfaces of kernel nodes that ever lost their carrier, by node and name.
     own: BTreeSet<(usize, String)>,
+    /// The plan's stations at access points, as far as they have been looked at.
+    roams: Vec<RoamPlan>,
+    /// The stations that are with no access point.
+    away: BTreeSet<End>,
     /// See [`Carriers::next_look`].
     next_look: Option<Instant>,
 }
@@ -95,6 +101,60 @@ pub(super) fn is_at_kernel(plan: &Plan, link: usize) -> bool {
 }
 
 impl Carriers {
+    /// The carriers of a lab whose stations do this.
+    pub(super) fn of(plan: &Plan) -> Self {
+        Self { roams: plan.roams(), ..Self::default() }
+    }
+
+    /// Returns what the driver does when a station leaves its access point or arrives at one; none where the session does it.
+    pub(super) fn roaming(&self, context: &Context<'_>, place: usize) -> Option<(PipeId, Act)> {
+        let RoamPlan { link, station: EndPlan { end, node, .. }, point, .. } = self.roams[place];
+        if context.job.plan.nodes[node].stack != Stack::Kernel {
+            return None;
+        }
+        let (pipe, _) = context.links.carriers(link, true).into_iter().next()?;
+        Some((pipe, Act::SetPortCarrier(port_id(end), point.is_some())))
+    }
+
+    /// A station has left its access point, or arrived at one: its interface has a carrier as long as it is with one.
+    pub(super) fn roam(
+        &mut self,
+        context: &mut Context<'_>,
+        programs: &mut Programs,
+        (place, at): (usize, Duration),
+    ) -> Result<(), RunError> {
+        let RoamPlan { link, station, point, .. } = self.roams[place];
+        let (on, is_away) = (point.is_some(), self.away.contains(&station.end));
+        if on {
+            self.away.remove(&station.end)
+        } else {
+            self.away.insert(station.end)
+        };
+        let stack = context.job.plan.nodes[station.node].stack;
+        if stack == Stack::Kernel {
+            let node = &context.job.plan.nodes[station.node];
+            self.own.insert((station.node, node.interfaces[station.interface].name.clone()));
+        }
+        let is_changed = match (stack, on) {
+            (Stack::Namespace, false) => self.take(context, programs, &[station])?,
+            // Whoever restores the link gives it.
+            (Stack::Namespace, true) if is_away && context.links.is_whole(link) => {
+                self.give(context, programs, |end| end == station.end)?
+            }
+            _ => false,
+        };
+        let plan = &context.job.plan;
+        let name = |end: EndPlan| plan.nodes[end.node].name.clone();
+        let told = json!({ "link": plan.links[link].name, "station": name(station), "access_point": point.map(name), "planned_ns": at.as_nanos() });
+        let Some(zero) = context.zero() else { return Ok(()) };
+        if is_changed {
+            let late = context.links.now().since(zero + at);
+            let text = format!("carrier of {} {} at {at}", name(station), if on { "on" } else { "off" });
+            context.record(Kind::LinkChange, late, true, || text);
+        }
+        Ok(context.events.add(zero + at, Some(zero), "association", told)?)
+    }
+
     /// The timeline has cut a link, or restored some of it: a cable is plugged in as a whole.
     pub(super) fn follow(
         &mut self,
@@ -129,7 +189,13 @@ impl Carriers {
             return Ok(());
         }
         let is_own = self.switch_own(context, link, on, planned.is_some())?;
-        let changed = if on { self.give(context, programs, link)? } else { self.take(context, programs, link)? };
+        let changed = if on {
+            let away = self.away.clone();
+            self.give(context, programs, |end| end.link() == link && !away.contains(&end))?
+        } else {
+            let ends = context.job.plan.links[link].ends.clone();
+            self.take(context, programs, &ends)?
+        };
         if changed || is_own { note(context, link, on, planned) } else { Ok(()) }
     }
 
@@ -163,9 +229,9 @@ impl Carriers {
     }
 
     /// Whether there was one to be taken.
-    fn take(&mut self, context: &Context<'_>, programs: &mut Programs, link: usize) -> Result<bool, RunError> {
+    fn take(&mut self, context: &Context<'_>, programs: &mut Programs, ends: &[EndPlan]) -> Result<bool, RunError> {
         let mut is_new = false;
-        for &EndPlan { end, node, interface } in &context.job.plan.links[link].ends {
+        for &EndPlan { end, node, interface } in ends {
             if programs.nodes[node].namespaces().is_none() || programs.gone.contains(&node) {
                 continue;
             }
@@ -179,22 +245,27 @@ impl Carriers {
             self.gone.insert(end, Gone { node, interface, before, returns: false });
             is_new = true;
         }
-        self.switch_ends(link, false).map(|()| is_new)
+        self.switch_ends(|end| ends.iter().any(|own| own.end == end), false).map(|()| is_new)
     }
 
     /// Whether there was one that had been taken.
-    fn give(&mut self, context: &Context<'_>, programs: &mut Programs, link: usize) -> Result<bool, RunError> {
-        let of_link = self.gone.iter_mut().filter(|(end, gone)| end.link() == link && !gone.returns);
-        if of_link.map(|(_, gone)| gone.returns = true).count() == 0 {
+    fn give(
+        &mut self,
+        context: &Context<'_>,
+        programs: &mut Programs,
+        is_meant: impl Fn(End) -> bool,
+    ) -> Result<bool, RunError> {
+        let meant = self.gone.iter_mut().filter(|(end, gone)| is_meant(**end) && !gone.returns);
+        if meant.map(|(_, gone)| gone.returns = true).count() == 0 {
             return Ok(false);
         }
-        self.switch_ends(link, true)?;
+        self.switch_ends(is_meant, true)?;
         self.look(context, programs).map(|()| true)
     }
 
-    /// Brings the lab's own ends of a link's pairs up or down.
-    fn switch_ends(&self, link: usize, up: bool) -> Result<(), RunError> {
-        let ends = self.gone.keys().filter(|end| end.link() == link);
+    /// Brings the lab's own ends of pairs up or down.
+    fn switch_ends(&self, is_meant: impl Fn(End) -> bool, up: bool) -> Result<(), RunError> {
+        let ends = self.gone.keys().filter(|end| is_meant(**end));
         let failed = |error: KernelError| RunError::Died(error.to_string());
         let mut netlink = Netlink::open().map_err(failed)?;
         for end in ends {

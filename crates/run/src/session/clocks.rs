@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::programs::note_clock;
 use super::state::Session;
-use super::timeline::Item;
+use netloom_commands::Item;
 use netloom_judge::{Kind, RunError};
 use netloom_lab::{Action, ClockChange, Disturbance, Whose};
 use netloom_units::Duration;

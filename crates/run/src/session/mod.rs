@@ -27,7 +27,6 @@ mod stage;
 mod state;
 mod stops;
 mod tasks;
-mod timeline;
 mod write_errors;
 
 use crate::order::Order;
@@ -39,6 +38,7 @@ use heartbeats::Heartbeats;
 use log_times::LogTimes;
 use measuring::Measuring;
 use netloom_commands::{Command, Common};
+use netloom_commands::{Due, Item, Timeline};
 use netloom_control::Server;
 use netloom_figures::Snapshot;
 use netloom_host::runtime::note_ending;
@@ -64,7 +64,6 @@ use stage::{RunState, Stage, Stop, Why};
 pub(crate) use state::Session;
 use state::{Known, Silence};
 use std::collections::BTreeMap;
-use timeline::{Due, Item, Timeline};
 
 /// How often to look whether the engine of a lab that is not sampled lives.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
@@ -80,7 +79,7 @@ impl<'a> Session<'a> {
         let Parts { nodes, links, recording, signals, notes, pump, claims, hosts, ways, reboots, boot } = parts;
         let timeline = match job.mode {
             Mode::Run => Timeline::of(&job.plan, &netloom_judge::expectations::instants(&job.plan), FIRST_OF_TIMELINE),
-            Mode::Up => Timeline::default(),
+            Mode::Up => Timeline::of_stations(&job.plan, FIRST_OF_TIMELINE),
         };
         Self {
             programs: Programs::new(&job.plan, (nodes, reboots), hosts, ways),
@@ -91,7 +90,7 @@ impl<'a> Session<'a> {
             recording,
             timeline,
             awaited: Vec::new(),
-            carriers: Carriers::default(),
+            carriers: Carriers::of(&job.plan),
             windows: BTreeMap::new(),
             watches: Watches::of(&job.plan),
             exercise: Exercise::of(job),
@@ -338,6 +337,7 @@ impl<'a> Session<'a> {
             Item::Disturb(event) => self.programs.disturb(&mut self.context, event, at),
             Item::Recover(event) => self.programs.recover(&mut self.context, event, at),
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => self.link_was_to_change(due),
+            Item::Roam(place) => self.carriers.roam(&mut self.context, &mut self.programs, (place, at)),
             Item::Measure => {
                 let snapshot = self.measured(number, at)?;
                 let look = Look::of(&self.context.job.plan, self.context.links.pipes(), &snapshot);

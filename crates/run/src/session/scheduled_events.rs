@@ -6,7 +6,7 @@ use super::requests::Place;
 use super::sampling;
 use super::stage::{RunState, Stage};
 use super::state::Session;
-use super::timeline::{Due, Item};
+use netloom_commands::{Due, Item};
 use netloom_dataplane::{Act, ScheduledEvent, Task};
 use netloom_fabric::PipeId;
 use netloom_judge::{Kind, RunError};
@@ -52,6 +52,7 @@ impl Session<'_> {
             Item::Start(_) | Item::Mark(_) | Item::Disturb(_) | Item::Recover(_) => return None,
             Item::Measure | Item::End => Task::Measure,
             Item::Change(_) | Item::Cut(_) | Item::Restore(_) => Task::Acts(self.acts(item)),
+            Item::Roam(place) => Task::Acts(vec![self.carriers.roaming(&self.context, place)?]),
         };
         Some(ScheduledEvent { number, at: zero + at, task })
     }

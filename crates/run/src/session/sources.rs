@@ -2,7 +2,7 @@
 
 use super::requests::{Outcome, Told, refused};
 use super::state::Session;
-use super::timeline::{Due, Item};
+use netloom_commands::{Due, Item};
 use netloom_control::{Awaited, ClientId, Reply};
 use netloom_judge::{ExitCode, RunError};
 use netloom_lab::Action;

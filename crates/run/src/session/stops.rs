@@ -9,7 +9,7 @@ use super::carriers::{Carriers, has_carriers};
 use super::context::Context;
 use super::programs::Programs;
 use super::state::Session;
-use super::timeline::Item;
+use netloom_commands::Item;
 use netloom_control::ClientId;
 use netloom_host::node::NodeError;
 use netloom_judge::{ExitCode, Kind, RunError};

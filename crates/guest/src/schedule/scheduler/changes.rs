@@ -2,7 +2,7 @@
 
 use super::sync_round::Deferred;
 use super::{Machine, Scheduler};
-use netloom_fabric::PipeId;
+use netloom_fabric::{PipeId, PortId};
 use netloom_link::{OnTheWire, PipeChange};
 use netloom_units::Instant;
 
@@ -80,8 +80,17 @@ impl<M: Machine> Scheduler<M> {
         if self.open.is_some() {
             return self.deferred.push(Deferred::SetCarrier(pipe, on));
         }
-        let Self { fabric, places, members, now, .. } = self;
-        let there = fabric.entrances(pipe).filter_map(|port| places.get(port.0 as usize).copied().flatten());
-        there.for_each(|(machine, device)| members[machine].set_carrier(*now, device, on));
+        let ports: Vec<PortId> = self.fabric.entrances(pipe).collect();
+        ports.into_iter().for_each(|port| self.set_port_carrier(port, on));
+    }
+
+    /// The machine at a port hears, before anything else that happens now, that its link has a carrier from now on, or none.
+    pub fn set_port_carrier(&mut self, port: PortId, on: bool) {
+        if self.open.is_some() {
+            return self.deferred.push(Deferred::SetPortCarrier(port, on));
+        }
+        if let Some((machine, device)) = self.places.get(port.0 as usize).copied().flatten() {
+            self.members[machine].set_carrier(self.now, device, on);
+        }
     }
 }

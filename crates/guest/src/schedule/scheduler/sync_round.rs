@@ -36,6 +36,7 @@ pub(super) enum Deferred {
     Hold(PipeId, bool),
     Unplug(PipeId),
     SetCarrier(PipeId, bool),
+    SetPortCarrier(PortId, bool),
     Freeze(usize, Instant),
 }
 
@@ -210,6 +211,7 @@ impl<M: Machine> Scheduler<M> {
                 Deferred::Hold(pipe, stopped) => self.hold(pipe, stopped),
                 Deferred::Unplug(pipe) => self.unplug(pipe),
                 Deferred::SetCarrier(pipe, on) => self.set_carrier(pipe, on),
+                Deferred::SetPortCarrier(port, on) => self.set_port_carrier(port, on),
                 Deferred::Freeze(machine, until) => self.freeze(machine, until),
             }
         }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// Something that is to happen at an instant of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
+pub enum Item {
     /// Start the program of this timeline entry.
     Start(usize),
     /// Change links as this timeline entry says.
@@ -15,6 +15,8 @@ pub(crate) enum Item {
     Cut(usize),
     /// Restore what this timeline entry cuts, or names.
     Restore(usize),
+    /// A station of a radio medium leaves its access point or arrives at one: this one of the plan's.
+    Roam(usize),
     /// Note the mark of this timeline entry.
     Mark(usize),
     /// End or hold the programs that this timeline entry means.
@@ -30,7 +32,7 @@ pub(crate) enum Item {
 impl Item {
     /// Whether a run without a set duration waits for it.
     fn is_awaited(self) -> bool {
-        self != Self::Measure
+        !matches!(self, Self::Measure | Self::Roam(_))
     }
 }
 
@@ -40,7 +42,7 @@ fn rank(item: Item) -> u8 {
     match item {
         Item::Measure => 0,
         Item::Mark(_) => 1,
-        Item::Change(_) | Item::Cut(_) | Item::Restore(_) => 2,
+        Item::Change(_) | Item::Cut(_) | Item::Restore(_) | Item::Roam(_) => 2,
         Item::Disturb(_) | Item::Recover(_) => 3,
         Item::Start(_) => 4,
         Item::End => 5,
@@ -59,25 +61,26 @@ fn is_same(plan: &Plan, one: Item, other: Item) -> bool {
 
 /// Something that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Due {
-    /// After time zero.
-    pub(crate) at: Duration,
-    pub(crate) item: Item,
-    /// Its scheduled event with the driver.
-    pub(crate) number: u64,
+pub struct Due {
+    /// The time behind time zero.
+    pub at: Duration,
+    /// The item that is due then.
+    pub item: Item,
+    /// The number of its scheduled event with the driver.
+    pub number: u64,
 }
 
 /// The rest of the timeline.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Timeline {
+pub struct Timeline {
     items: VecDeque<Due>,
 }
 
 impl Timeline {
-    /// The timeline of `plan`, without what starts before it; `windows` are the instants at which
+    /// Creates the timeline of `plan`, without what starts before it; `windows` are the instants at which
     /// expectations need everything measured. At one instant, first everything is measured, then links change, then programs
     /// are disturbed, then others start; of these, each in the order of the lab file. Scheduled events are numbered from `first` on.
-    pub(crate) fn of(plan: &Plan, windows: &[Duration], first: u64) -> Self {
+    pub fn of(plan: &Plan, windows: &[Duration], first: u64) -> Self {
         let mut items: Vec<(Duration, Item)> = windows.iter().map(|at| (*at, Item::Measure)).collect();
         for (index, event) in plan.timeline.iter().enumerate() {
             let at = event.at.unwrap_or(Duration::ZERO);
@@ -98,6 +101,16 @@ impl Timeline {
             }
         }
         items.extend(plan.duration.map(|end| (end, Item::End)));
+        Self::numbered(items, plan, first)
+    }
+
+    /// Creates the timeline of a lab that is up, in which nothing happens but what stations do.
+    pub fn of_stations(plan: &Plan, first: u64) -> Self {
+        Self::numbered(Vec::new(), plan, first)
+    }
+
+    fn numbered(mut items: Vec<(Duration, Item)>, plan: &Plan, first: u64) -> Self {
+        items.extend(plan.roams().iter().enumerate().map(|(place, roam)| (roam.at, Item::Roam(place))));
         items.sort_by_key(|(at, item)| (*at, rank(*item)));
         // Cuts that overlap end together: what they cut is joined once.
         items.dedup_by(|(at, item), (before, last)| at == before && is_same(plan, *item, *last));
@@ -106,52 +119,52 @@ impl Timeline {
     }
 
     /// Adds what a client has asked for, behind what is due at that instant already.
-    pub(crate) fn add(&mut self, at: Duration, item: Item) {
+    pub fn add(&mut self, at: Duration, item: Item) {
         let place = self.items.partition_point(|due| (due.at, rank(due.item)) <= (at, rank(item)));
         self.items.insert(place, Due { at, item, number: u64::MAX });
     }
 
     /// Takes back what this entry has for later.
-    pub(crate) fn forget(&mut self, event: usize) {
+    pub fn forget(&mut self, event: usize) {
         self.items.retain(|due| !matches!(due.item, Item::Disturb(own) | Item::Recover(own) if own == event));
     }
 
     /// Whether something of this entry is still to happen.
-    pub(crate) fn is_awaited(&self, event: usize) -> bool {
+    pub fn is_awaited(&self, event: usize) -> bool {
         self.items.iter().any(|due| matches!(due.item, Item::Disturb(own) | Item::Recover(own) if own == event))
     }
 
-    /// All that is still to happen.
-    pub(crate) fn items(&self) -> impl Iterator<Item = &Due> {
+    /// Returns all that is still to happen.
+    pub fn items(&self) -> impl Iterator<Item = &Due> {
         self.items.iter()
     }
 
-    /// The next item that is due when `elapsed` has passed since time zero.
-    pub(crate) fn pop_due(&mut self, elapsed: Duration) -> Option<Due> {
+    /// Takes the next item that is due when `elapsed` has passed since time zero.
+    pub fn pop_due(&mut self, elapsed: Duration) -> Option<Due> {
         let is_due = self.next().is_some_and(|at| at <= elapsed);
         if is_due { self.items.pop_front() } else { None }
     }
 
-    /// The entry of the next item, if that is one of these and due at this instant.
-    pub(crate) fn pop_if(&mut self, at: Duration, entry: impl FnOnce(Item) -> Option<usize>) -> Option<usize> {
+    /// Takes the next item and returns its entry, if it is one of these and due at this instant.
+    pub fn pop_if(&mut self, at: Duration, entry: impl FnOnce(Item) -> Option<usize>) -> Option<usize> {
         let next = self.items.front().filter(|due| due.at == at)?;
         let event = entry(next.item)?;
         self.items.pop_front();
         Some(event)
     }
 
-    /// The next item, if it starts a program at this instant.
-    pub(crate) fn pop_start(&mut self, at: Duration) -> Option<usize> {
+    /// Takes the next item and returns its entry, if it starts a program at this instant.
+    pub fn pop_start(&mut self, at: Duration) -> Option<usize> {
         self.pop_if(at, |item| if let Item::Start(event) = item { Some(event) } else { None })
     }
 
-    /// When the next item is due.
-    pub(crate) fn next(&self) -> Option<Duration> {
+    /// Returns when the next item is due.
+    pub fn next(&self) -> Option<Duration> {
         self.items.front().map(|due| due.at)
     }
 
     /// Whether a run has nothing more to wait for here.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         !self.items.iter().any(|due| due.item.is_awaited())
     }
 }
