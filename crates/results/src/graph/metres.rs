@@ -6,9 +6,10 @@
 mod contours;
 mod draw;
 
-use netloom_lab::Plan;
+use netloom_lab::{Plan, RoamPlan};
 use netloom_link::{AirConfig, AirStation, Coverage, Decibels, Metres, Position};
 use netloom_units::Duration;
+use std::collections::BTreeMap;
 
 /// The picture in a results folder.
 pub(crate) const FILE: &str = "map.svg";
@@ -32,12 +33,17 @@ struct Map<'a> {
     marks: Vec<Mark<'a>>,
     /// The ways of those that move.
     ways: Vec<Vec<Point>>,
-    /// Who belongs to whom, where they begin.
+    /// Who belongs to whom.
     belongs: Vec<[Point; 2]>,
     senders: Vec<Coverage<'a>>,
     /// The power in dBm down to which contours are drawn.
     least: f64,
+    /// The time behind time zero that it shows.
+    at: Duration,
 }
+
+/// With which station, an access point, stations are, if there are several.
+type With = BTreeMap<usize, Option<usize>>;
 
 struct Mark<'a> {
     name: &'a str,
@@ -46,14 +52,17 @@ struct Mark<'a> {
     about: String,
 }
 
-/// Draws the radio media of a lab whose stations have positions, and returns the text of the SVG file; none if there are none.
+/// Draws the radio media of a lab whose stations have positions as they are at time zero, and returns the text of the SVG file; none if there are none.
 pub fn map(plan: &Plan) -> Option<String> {
-    let media: Vec<&AirConfig> = plan
-        .links
-        .iter()
-        .filter_map(|link| link.pipes.first()?.air.as_deref())
-        .filter(|air| air.radio.is_some())
-        .collect();
+    map_at(plan, &plan.roams_until(Duration::ZERO), Duration::ZERO)
+}
+
+/// Draws the same as it is at a time. `roams`: those of the plan up to that time at least.
+pub fn map_at(plan: &Plan, roams: &[RoamPlan], at: Duration) -> Option<String> {
+    let media = plan.links.iter().enumerate().filter_map(|(place, link)| {
+        let air = link.pipes.first()?.air.as_deref()?;
+        air.radio.is_some().then_some((place, air))
+    });
     let span = plan.duration.unwrap_or(USUAL);
     let mut map = Map {
         name: &plan.name,
@@ -65,8 +74,15 @@ pub fn map(plan: &Plan) -> Option<String> {
         belongs: Vec::new(),
         senders: Vec::new(),
         least: f64::INFINITY,
+        at,
     };
-    media.iter().for_each(|air| map.add(air, span));
+    for (link, air) in media {
+        // The last change counts.
+        let known = roams.iter().filter(|roam| roam.link == link && roam.at <= at);
+        let with: With =
+            known.map(|roam| (roam.station.end.place(), roam.point.map(|point| point.end.place()))).collect();
+        map.add(air, &with, span);
+    }
     if map.marks.is_empty() {
         return None;
     }
@@ -79,7 +95,7 @@ fn point(position: Position) -> Point {
 }
 
 impl<'a> Map<'a> {
-    fn add(&mut self, air: &'a AirConfig, span: Duration) {
+    fn add(&mut self, air: &'a AirConfig, with: &With, span: Duration) {
         let Some(radio) = &air.radio else { return };
         self.walls.extend(radio.walls.iter().map(|wall| [wall.from, wall.to].map(|end| [end.x.0, end.y.0])));
         let cell = air.medium.cell();
@@ -89,11 +105,14 @@ impl<'a> Map<'a> {
             let about = format!("cell {}: {} dBm, carrier {}", site.name, site.power.0, site.carrier);
             self.marks.push(Mark { name: &site.name, at: point(site.position), is_sender: true, about });
         }
+        let points = air.access_points.as_ref().map_or(&[][..], |network| &network.points);
+        let is_point = |place: usize| points.iter().any(|point| point.station == place);
         let point_of = air.access_point.filter(|_| sites.is_empty());
         for (place, station) in air.stations.iter().enumerate() {
             // A base station with cells is nowhere itself.
             if sites.is_empty() || Some(place) != air.access_point {
-                self.add_station(air, station, (point_of, place), span);
+                let hub = if is_point(place) { Some(place) } else { with.get(&place).copied().flatten().or(point_of) };
+                self.add_station(air, station, (hub, place), span);
             }
         }
         // A cell is heard below noise, a preamble of 802.11 not.
@@ -113,19 +132,20 @@ impl<'a> Map<'a> {
             return;
         }
         let antenna = &station.antenna;
-        let begins = antenna.path.position(Duration::ZERO);
+        let now = self.at;
+        let begins = antenna.path.position(now);
         let sends = |own: &'a AirStation| Coverage {
             radio,
-            position: own.antenna.path.position(Duration::ZERO),
+            position: own.antenna.path.position(now),
             power: own.antenna.power,
             pattern: own.antenna.pattern,
         };
         let is_sender = hub == Some(place);
-        if is_sender || hub.is_none() && air.access_point.is_none() {
+        if is_sender || hub.is_none() && air.access_point.is_none() && air.access_points.is_none() {
             self.senders.push(sends(station));
         }
         if let Some(hub) = hub.filter(|_| !is_sender) {
-            self.belongs.push([begins, air.stations[hub].antenna.path.position(Duration::ZERO)].map(point));
+            self.belongs.push([begins, air.stations[hub].antenna.path.position(now)].map(point));
         }
         let sites = air.medium.cell().map_or(&[][..], |cell| &cell.sites);
         let own = station.terminal.as_ref().and_then(|own| own.site);

@@ -13,6 +13,8 @@ const RIGHT: f64 = 16.0;
 const BELOW: f64 = 64.0;
 /// The grid on which contours are found has so many squares on its longer side.
 const SQUARES: f64 = 120.0;
+/// Closer than so many pixels, two lines are one.
+const NEAR: f64 = 1.0;
 /// At most so many contours.
 const CONTOURS: usize = 6;
 /// One of so many names at most is written; the others are seen when one points at their marks.
@@ -41,7 +43,13 @@ pub(super) fn svg(map: &Map<'_>) -> String {
         escaped(map.name)
     );
     draw_axes(&mut text, map, scale, place);
+    // The grid of the contours reaches beyond the frame.
+    let _ = writeln!(
+        text,
+        "<clipPath id=\"inside\"><rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"/></clipPath>\n<g clip-path=\"url(#inside)\">"
+    );
     let levels = draw_contours(&mut text, map, place);
+    text.push_str("</g>\n");
     for [from, to] in &map.belongs {
         draw_line(&mut text, "belongs", place(*from), place(*to));
     }
@@ -131,13 +139,52 @@ fn path_of(line: &[Point], place: impl Fn(Point) -> Point) -> String {
     path
 }
 
+/// The pieces of a line in pixels that do not lead along earlier ones.
+fn fresh(line: &[Point]) -> Vec<Vec<Point>> {
+    let mut drawn: Vec<[Point; 2]> = Vec::new();
+    let mut pieces: Vec<Vec<Point>> = Vec::new();
+    let mut is_open = false;
+    for pair in line.windows(2) {
+        let [from, to] = [pair[0], pair[1]];
+        let middle = [(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0];
+        if drawn.iter().any(|old| distance(*old, middle) < NEAR) {
+            is_open = false;
+            continue;
+        }
+        if !is_open {
+            pieces.push(vec![from]);
+        }
+        is_open = true;
+        pieces.last_mut().into_iter().for_each(|piece| piece.push(to));
+        drawn.push([from, to]);
+    }
+    pieces
+}
+
+/// How far a point is from a piece of a line.
+fn distance([from, to]: [Point; 2], [x, y]: Point) -> f64 {
+    let along = [to[0] - from[0], to[1] - from[1]];
+    let length = along[0] * along[0] + along[1] * along[1];
+    let share = ((x - from[0]) * along[0] + (y - from[1]) * along[1]) / length.max(1e-9);
+    let share = share.clamp(0.0, 1.0);
+    (from[0] + share * along[0] - x).hypot(from[1] + share * along[1] - y)
+}
+
 fn draw_line(text: &mut String, class: &str, [x1, y1]: Point, [x2, y2]: Point) {
     let _ = writeln!(text, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
 }
 
-/// A way with an arrow at its end.
+/// A way with an arrow at its end. Where it leads along itself again it is drawn once: dashes of both directions would fill each other's gaps.
 fn draw_way(text: &mut String, way: &[Point], place: impl Fn(Point) -> Point) {
-    let _ = writeln!(text, "<path class=\"way\" d=\"{}\"/>", path_of(way, &place));
+    let mut seen: Vec<Point> = Vec::new();
+    for point in way.iter().map(|point| place(*point)) {
+        // Shorter steps cannot be told from those before.
+        if seen.last().is_none_or(|[x, y]| (point[0] - x).hypot(point[1] - y) > 3.0 * NEAR) {
+            seen.push(point);
+        }
+    }
+    let path: String = fresh(&seen).iter().map(|piece| path_of(piece, |point| point)).collect();
+    let _ = writeln!(text, "<path class=\"way\" d=\"{path}\"/>");
     let Some(last) = way.last().map(|point| place(*point)) else { return };
     let before = way.iter().rev().map(|point| place(*point)).find(|[x, y]| (x - last[0]).hypot(y - last[1]) > 4.0);
     if let Some([x, y]) = before {

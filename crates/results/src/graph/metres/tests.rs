@@ -1,7 +1,8 @@
 //! Maps in metres.
 
-use super::map;
+use super::{map, map_at};
 use netloom_lab::Plan;
+use netloom_units::Duration;
 
 fn plan(text: &str) -> Plan {
     netloom_lab::parse(text, "map.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan
@@ -61,4 +62,63 @@ fn extreme_places_are_drawn() {
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{places}");
         assert!(svg.len() < 300_000, "{}", svg.len());
     }
+}
+
+/// The dashes of a way there and back would fill each other's gaps: it is drawn once. A way around is drawn as a whole.
+#[test]
+fn a_way_back_is_not_drawn_again() {
+    let length = |path: &str| {
+        let text = format!(
+            "nodes: {{a: {{position: [0 m, 0 m]}}, b: {{path: {path}}}}}\n\
+             links: {{l: {{ends: [a, b], medium: {{kind: wifi, standard: a, access: radio}}}}}}\n"
+        );
+        let svg = map(&plan(&text)).expect("there are positions");
+        let way =
+            svg.split("class=\"way\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a way").to_owned();
+        let mut length = 0.0;
+        for piece in way.split('M').skip(1) {
+            let points: Vec<[f64; 2]> = piece
+                .split('L')
+                .map(|point| point.split_once(',').unwrap())
+                .map(|(x, y)| [x.parse().unwrap(), y.parse().unwrap()])
+                .collect();
+            length +=
+                points.windows(2).map(|pair| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1])).sum::<f64>();
+        }
+        length
+    };
+    let there = length("[{at: 0 s, position: [0 m, 10 m]}, {at: 30 s, position: [100 m, 10 m]}]");
+    let back = "{waypoints: [{at: 0 s, position: [0 m, 10 m]}, {at: 20 s, position: [100 m, 10 m]}], repeat: 40 s}";
+    assert!((length(back) / there - 1.0).abs() < 0.05, "{} and {there}", length(back));
+    let around = "{waypoints: [{at: 0 s, position: [0 m, 0 m]}, {at: 10 s, position: [100 m, 0 m]}, {at: 20 s, position: [100 m, 50 m]}, \
+                  {at: 30 s, position: [0 m, 50 m]}], repeat: 40 s}";
+    assert!((length(around) / there - 3.0).abs() < 0.15, "{} and {there}", length(around));
+}
+
+/// Access points send, their stations belong to the one with which they are at the time, and what moves is where it is then.
+#[test]
+fn stations_are_with_their_access_points_at_the_time() {
+    let text = "duration: 40 s\nnodes: {west: {kind: switch, position: [0 m, 0 m]}, east: {kind: switch, position: [60 m, 0 m]}, core: {kind: switch}, \
+        walker: {path: [{at: 0 s, position: [10 m, 0 m]}, {at: 40 s, position: [50 m, 0 m]}]}}\n\
+        links: {one: {ends: [core, west]}, two: {ends: [core, east]}, wifi: {ends: [west, east, walker], medium: {kind: wifi, standard: a, access: radio, \
+        access_points: [west, east]}}}\n";
+    let plan = plan(text);
+    let roams = plan.roams();
+    let at = |seconds: u64| {
+        let svg = map_at(&plan, &roams, Duration::from_secs(seconds)).expect("there are positions");
+        let picture = roxmltree::Document::parse(&svg).expect("it is XML");
+        let of = |class: &str| picture.descendants().filter(|node| node.attribute("class") == Some(class)).count();
+        let line = picture.descendants().find(|node| node.attribute("class") == Some("belongs"));
+        let x = |name: &str| line.map(|line| line.attribute(name).unwrap().parse::<f64>().unwrap());
+        (of("sender"), x("x1"), x("x2"))
+    };
+    let (early, late) = (at(0), at(40));
+    assert_eq!((early.0, late.0), (2, 2));
+    // To the west first, then to the east; the walker itself has gone to the right.
+    assert!(early.1 > early.2 && late.1 < late.2 && early.1 < late.1, "{early:?}, {late:?}");
+    // On its way it belongs to none; the legend has no such line then.
+    assert_eq!(
+        map_at(&plan, &roams, Duration::from_nanos(29_300_000_000)).map(|svg| svg.contains("class=\"belongs\"")),
+        Some(false)
+    );
 }
