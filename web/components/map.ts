@@ -24,6 +24,7 @@ const ELEMENTS = new Set([
   "tspan",
   "title",
   "use",
+  "clipPath",
 ]);
 const ATTRIBUTES = new Set([
   "viewBox",
@@ -165,6 +166,7 @@ function copy(from: Element): SVGElement {
     else if (ATTRIBUTES.has(name)) made.setAttribute(name, value);
     // Only to elements of the picture itself.
     else if (name === "href" && value.startsWith("#")) made.setAttribute(name, `#map-${value.slice(1)}`);
+    else if (name === "clip-path") made.setAttribute(name, value.replace("url(#", "url(#map-"));
     if (name === "id") made.setAttribute("id", `map-${value}`);
   }
   for (const child of from.childNodes) {

@@ -291,6 +291,8 @@ export const api = {
   results: async (): Promise<ResultRow[]> => (await get<{ results: ResultRow[] }>("results")).results,
   result: (id: string): Promise<{ id: string; data: Record<string, unknown>; scene: Scene | null }> =>
     get(`results/${part(id)}`),
+  airMap: (id: string, at: number): Promise<{ at_ns: number; svg: string | null }> =>
+    get(`results/${part(id)}/map?at_ns=${at}`),
   journal: (id: string): Promise<Journal> => get(`results/${part(id)}/journal`),
   packets: async (id: string, query: string, signal?: AbortSignal): Promise<ArrayBuffer> =>
     (await ask(`results/${part(id)}/journal/packets?${query}`, signal ? { signal } : {})).arrayBuffer(),

@@ -1,5 +1,6 @@
 //! What all requests share.
 
+use crate::air_maps::AirMaps;
 use crate::answer::Refusal;
 use crate::connections::Connections;
 use crate::jobs::Jobs;
@@ -29,6 +30,7 @@ pub(crate) struct App {
     pub(crate) labs: Option<Arc<LabFiles>>,
     pub(crate) results_index: ResultsIndex,
     pub(crate) journals: Journals,
+    pub(crate) air_maps: AirMaps,
     pub(crate) jobs: Arc<Jobs>,
     /// What changes, for pages that watch.
     pub(crate) world: World,

@@ -45,9 +45,7 @@ pub(crate) async fn one(
 
 /// The map of a run: as its lab file has it, else with the names of its plan alone.
 fn map(folder: &FilePath) -> Value {
-    let file = folder.join("lab.yaml");
-    let text = read_document(&file).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    if let Some(lab) = text.and_then(|text| read(&text, &file)) {
+    if let Some(lab) = lab(folder) {
         return scene(&lab.plan);
     }
     let plan =
@@ -55,9 +53,11 @@ fn map(folder: &FilePath) -> Value {
     plan.as_ref().and_then(planned).unwrap_or(Value::Null)
 }
 
-/// A lab file among results, which may be as large as those that pages edit.
-fn read(text: &str, file: &FilePath) -> Option<Lab> {
-    netloom_lab::parse_within(text, &file.to_string_lossy(), None, &Limits::SERVED).ok()
+/// The lab file among results, which may be as large as those that pages edit.
+pub(crate) fn lab(folder: &FilePath) -> Option<Lab> {
+    let file = folder.join("lab.yaml");
+    let text = read_document(&file).ok().and_then(|bytes| String::from_utf8(bytes).ok())?;
+    netloom_lab::parse_within(&text, &file.to_string_lossy(), None, &Limits::SERVED).ok()
 }
 
 /// The map of a plan, whose places are not in it.

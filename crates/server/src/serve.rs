@@ -1,5 +1,6 @@
 //! The life of a server: it listens, says where, and ends when it is told to.
 
+use crate::air_maps::AirMaps;
 use crate::app::{App, CAPTURES, MOST_OF_OTHERS, SOCKETS, TERMINALS};
 use crate::connections::Connections;
 use crate::jobs::Jobs;
@@ -107,6 +108,7 @@ async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), ServeE
         labs: labs.map(Arc::new),
         results_index,
         journals: Journals::default(),
+        air_maps: AirMaps::default(),
         jobs: Arc::new(Jobs::new(program, keep)),
         world: World::new(),
         connections: Connections::new(),

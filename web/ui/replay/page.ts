@@ -8,6 +8,7 @@ import { type Command, offer } from "../commands";
 import { mapButtons } from "../map/buttons";
 import { route } from "../route";
 import { createMemo, createSignal, el, keyed, onCleanup, press, type View } from "../view";
+import { airMap } from "../watch/air";
 import { reportView } from "../watch/verdict";
 import { faults, flows, marks, notes, way } from "./panel";
 import { Player, SPEEDS, speedWords } from "./player";
@@ -90,6 +91,11 @@ function without(id: string, run: Run, why: () => string, isReading: () => boole
     links(id),
     reportView(run.report as Report | null),
     picture,
+    airMap(
+      run.lab,
+      async () => id,
+      () => 0,
+    ),
   );
 }
 
@@ -123,7 +129,12 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
       "div",
       { class: "labmain replaymain" },
       el("div", { class: "mapside" }, screen.map.element, mapButtons(screen.map)),
-      el("div", { class: "side" }, panel(run, scene, journal, player, screen)),
+      el(
+        "div",
+        { class: "side" },
+        airMap(run.lab, async () => id, player.at),
+        panel(run, scene, journal, player, screen),
+      ),
     ),
     el("div", { class: "player" }, controls(player, screen, takes), screen.strip.element),
   );

@@ -1,8 +1,10 @@
 // What is about a lab, beside its map: one tab of it at a time.
 import { counted } from "../../components/format";
+import { api } from "../api";
 import { tasksPanel } from "../teach/tasks";
 import { createMemo, el, keyed, press, type View } from "../view";
 import { may } from "../world";
+import { airMap } from "./air";
 import { linkPanel, plots } from "./link";
 import { eventsList, logsList } from "./lists";
 import { nodePanel } from "./node";
@@ -34,7 +36,14 @@ function panel(watching: Watching): View {
   const { lab, book, report, openNode, openLink } = watching;
   switch (watching.tab()) {
     case "all":
-      return overview(lab, openNode, openLink);
+      return [
+        airMap(
+          watching.name,
+          async () => (await api.labs()).find((one) => one.name === watching.name)?.results ?? null,
+          () => lab.now()?.since_zero_ns ?? null,
+        ),
+        overview(lab, openNode, openLink),
+      ];
     case "events":
       return eventsList(lab);
     case "logs":

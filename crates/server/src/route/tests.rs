@@ -1,6 +1,7 @@
 //! What each role may ask, from one table: a route that is not in it fails these tests.
 
 use super::*;
+use crate::air_maps::AirMaps;
 use crate::connections::Connections;
 use crate::jobs::Jobs;
 use crate::journals::Journals;
@@ -76,6 +77,7 @@ const TABLE: &[Row] = &[
     row("GET", "/api/results/{id}", "/api/results/x:y", "", all(404)),
     row("GET", "/api/results/{id}/files/{*path}", "/api/results/x:y/files/report.json", "", all(404)),
     row("GET", "/api/results/{id}/journal", "/api/results/x:y/journal", "", all(404)),
+    row("GET", "/api/results/{id}/map", "/api/results/x:y/map?at_ns=0", "", all(404)),
     row("GET", "/api/results/{id}/journal/packets", "/api/results/x:y/journal/packets?from_ns=0&to_ns=1", "", all(404)),
     row("GET", "/api/labs/{lab}/nodes/{node}/terminal", "/api/labs/none/nodes/a/terminal", "", [403, 400, 400]),
     row("GET", "/api/labs/{lab}/terminals", "/api/labs/none/terminals", "", [403, 404, 200]),
@@ -130,6 +132,7 @@ impl Asked {
             labs: Some(Arc::new(LabFiles::open(&labs, results_index.root()).unwrap())),
             results_index,
             journals: Journals::default(),
+            air_maps: AirMaps::default(),
             jobs: Arc::new(Jobs::new("/nonexistent/netloom".into(), false)),
             world: World::new(),
             connections: Connections::new(),
