@@ -220,3 +220,35 @@ def test_only_calls_of_iw_are_answered() -> None:
     assert _iw.answered("iw dev x link", Nobody()).endswith("(exit 237); }")
     with pytest.raises(Unsupported):
         _signals.channel_of("ap1", "ad", 1, 20)
+
+
+def test_a_station_on_its_way_goes_to_the_next_access_point() -> None:
+    done = script("""
+import re, time
+from mn_wifi.net import Mininet_wifi
+net = Mininet_wifi()
+sta1 = net.addStation('sta1', range=20)
+sta2 = net.addStation('sta2', position='12,30,0', range=20)
+ap1 = net.addAccessPoint('ap1', ssid='ssid-ap1', mode='g', channel='1', failMode='standalone', position='15,30,0', range=30,
+                         mac='00:00:00:00:00:11')
+ap2 = net.addAccessPoint('ap2', ssid='ssid-ap2', mode='g', channel='6', failMode='standalone', position='55,30,0', range=30,
+                         mac='00:00:00:00:00:12')
+net.setPropagationModel(model='logDistance', exp=4.5)
+net.configureNodes()
+net.addLink(ap1, ap2)
+net.startMobility(time=0)
+net.mobility(sta1, 'start', time=2, position='10,30,0')
+net.mobility(sta1, 'stop', time=6, position='60,30,0')
+net.stopMobility(time=7)
+net.build()
+ap1.start([]); ap2.start([])
+def at():
+    found = re.search('Connected to (..:..:..:..:..:..)', sta1.cmd('iw dev sta1-wlan0 link'))
+    return found and found[1][-2:]
+print('before', at(), net.ping([sta1, sta2], timeout=1), len(ap1.wintfs[0].associatedStations))
+time.sleep(max(0, 7.5 - net.elapsed()))
+print('after', at(), net.ping([sta1, sta2], timeout=1), ap2.wintfs[0].associatedStations)
+net.stop()
+""")
+    assert "before 11 0.0 2" in done.stdout
+    assert "after 12 0.0 [<WirelessIntf sta1-wlan0>]" in done.stdout

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..mininet._clear import Unsupported
 from ..mininet.log import warn
+from . import _roaming
 from ._motion import Place, lab_position
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class Media:
             return None
         if intf.chosen is not None:
             return intf.chosen if intf.chosen.kind == "master" else None
+        if _roaming.roams(intf):
+            for aps in _roaming.networks(self._net):
+                if self.is_for(intf, aps[0]):
+                    return _roaming.place_in(self._net, intf, aps)
         if intf not in self._kept:
             self._kept[intf] = self._best(intf)
         return self._kept[intf]
@@ -41,7 +46,7 @@ class Media:
         self._kept = {}
 
     def _best(self, intf: WirelessIntf) -> WirelessIntf | None:
-        candidates = [ap for ap in self._net.masters() if self._is_for(intf, ap)] if self._net.autoAssociation else []
+        candidates = [ap for ap in self._net.masters() if self.is_for(intf, ap)] if self._net.autoAssociation else []
         # Without positions Mininet-WiFi associates nobody by itself.
         candidates = [ap for ap in candidates if ap.node.has_place and intf.node.has_place]
         # A node is at a medium once.
@@ -55,7 +60,7 @@ class Media:
         return max(candidates, key=intf.power_from)
 
     @staticmethod
-    def _is_for(intf: WirelessIntf, ap: WirelessIntf) -> bool:
+    def is_for(intf: WirelessIntf, ap: WirelessIntf) -> bool:
         """Whether a station can be a client: the same network and password, if it names them."""
         if ap.node is intf.node or (intf.passwd and intf.passwd != ap.passwd):
             return False
@@ -69,7 +74,15 @@ class Media:
         """Adds the media to a lab."""
         self.forget()
         done: set[WirelessIntf] = set()
+        for aps in _roaming.networks(self._net):
+            walkers = [intf for intf in self._net.wireless() if _roaming.roams(intf) and self.is_for(intf, aps[0])]
+            others = [intf for ap in aps for intf in ap.associatedStations if intf not in walkers]
+            if len({intf.node for intf in [*aps, *walkers, *others]}) == len([*aps, *walkers, *others]):
+                done.update([*aps, *walkers, *others])
+                self._add_network(lab, aps, (walkers, others), end_of)
         for ap in self._net.masters():
+            if ap in done:
+                continue
             members = [ap, *ap.associatedStations]
             done.update(members)
             self._add(lab, members, ap, end_of)
@@ -114,6 +127,29 @@ class Media:
             if lost:
                 medium["stations"] = {name: {"errors": f"{100 * share:g} %"} for name, share in lost.items()}
         lab.link(*ends, name=name, medium=medium)
+
+    def _add_network(
+        self, lab: Lab, aps: list[WirelessIntf], clients: tuple[list[WirelessIntf], list[WirelessIntf]],
+        end_of: Callable[[Any], Any],
+    ) -> None:  # fmt: skip
+        """Adds access points between which some stations choose; the others stay with theirs."""
+        walkers, others = clients
+        members = [*aps, *walkers, *others]
+        ends = [end_of(intf) for intf in members]
+        names = [end if isinstance(end, str) else end["node"] for end in ends]
+        name_of = dict(zip(members, names))
+        channel = aps[0].wifi_channel
+        stations = {name: self._signals(intf, members) for intf, name in name_of.items()}
+        for ap in aps:
+            stations[name_of[ap]]["channel"] = ap.wifi_channel.number
+        for intf in others:
+            stations[name_of[intf]]["access_point"] = name_of[intf.associatedTo]  # pyright: ignore[reportArgumentType]
+        medium: Any = {
+            "kind": "wifi", "standard": channel.standard, "channel": channel.number, "width": f"{channel.width} MHz",
+            "access": "radio", **self._net.propagation.lab_keys(channel.hertz), "access_points": [name_of[ap] for ap in aps],
+            "roaming": _roaming.keys(self._net, walkers), "stations": stations,
+        }  # fmt: skip
+        lab.link(*ends, name=f"air-{_plain(members[0].name)}", medium=medium)
 
     def _has_signals(self, members: list[WirelessIntf]) -> bool:
         """Whether positions decide who hears whom: all have one, or all of a medium with an access point that has."""
