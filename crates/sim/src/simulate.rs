@@ -7,7 +7,7 @@ use crate::route::{address, path};
 use crate::{tag, timeline};
 use netloom_fabric::TraceObserver;
 use netloom_lab::fabric::pipe_specs;
-use netloom_lab::{Plan, Sends, TrafficPlan};
+use netloom_lab::{PipePlan, Plan, Sends, TrafficPlan};
 use netloom_link::{PacketSize, Traffic};
 use netloom_units::Duration;
 
@@ -39,6 +39,10 @@ pub fn check(plan: &Plan) -> Result<(), SimError> {
 }
 
 fn flows(plan: &Plan) -> Result<Vec<FlowSpec>, SimError> {
+    let roams = |pipe: &PipePlan<'_>| pipe.config.air.as_ref().is_some_and(|air| air.access_points.is_some());
+    if let Some(pipe) = plan.pipes().find(roams) {
+        return Err(SimError::Roams(pipe.link_name.to_owned()));
+    }
     plan.traffic.iter().enumerate().map(|(number, source)| flow(plan, number, source)).collect()
 }
 
