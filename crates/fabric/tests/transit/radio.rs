@@ -156,7 +156,12 @@ fn access_points_have_their_own_stations() {
     let send = |fabric: &mut Fabric, at: u64, from: u32, to: [u8; 6]| {
         let packet = plain(&mut Pool::default(), &frame(to, address(from)));
         fabric.inject(Instant::ZERO + MS * at, PortId(from), packet).expect("a port of the medium");
-        let mut ports: Vec<u32> = all(fabric).into_iter().map(|(_, port, _)| port.0).collect();
+        // Beacons come without end.
+        let until = Instant::ZERO + MS * (at + 3);
+        let mut ports: Vec<u32> = Vec::new();
+        while let Some(wake) = fabric.next_wake().filter(|wake| *wake <= until) {
+            fabric.advance(wake, |delivery| ports.push(delivery.port.0));
+        }
         ports.sort_unstable();
         ports
     };
@@ -165,10 +170,10 @@ fn access_points_have_their_own_stations() {
     assert_eq!(send(&mut fabric, 5, 0, EVERYBODY), [2, 4]);
     assert_eq!(send(&mut fabric, 9, 2, address(3)), [0]);
     assert_eq!(send(&mut fabric, 13, 3, EVERYBODY), [1]);
-    assert_eq!(send(&mut fabric, 17, 1, address(4)), []);
+    assert!(send(&mut fabric, 17, 1, address(4)).is_empty());
     // It has gone, which the second access point has learned.
     assert_eq!(send(&mut fabric, 110, 1, address(4)), [1, 4]);
-    assert_eq!(send(&mut fabric, 114, 0, address(4)), []);
+    assert!(send(&mut fabric, 114, 0, address(4)).is_empty());
     assert_eq!(send(&mut fabric, 118, 4, [2, 9, 9, 9, 9, 9]), [1]);
     let counters = *fabric.counters().next().expect("a pipe");
     assert_eq!((counters.dropped.air.packets, counters.in_flight()), (2, 0));
