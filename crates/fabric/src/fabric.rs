@@ -258,6 +258,12 @@ impl Fabric {
             pipe.begin_counting(now, self.drop_log.of(number));
         }
         self.transit.begin_counting();
+        // From here on stations come and go by themselves.
+        for number in 0..self.pipes.len() {
+            if self.pipes[number].is_radio() {
+                self.reschedule(PipeId(u32::try_from(number).expect("as many as there are numbers")));
+            }
+        }
     }
 
     /// Counts these packets of a pipe separately from now on.

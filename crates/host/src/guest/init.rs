@@ -76,13 +76,13 @@ fn checkpoint() {
     unsafe { libc::syscall(libc::SYS_reboot, libc::LINUX_REBOOT_MAGIC1, libc::LINUX_REBOOT_MAGIC2, CHECKPOINT, 0) };
 }
 
-/// Whether the kernel may be a template, whose memory its copies share.
+/// Says whether the kernel may be a template, whose memory its copies share.
 fn is_in_virtual_time() -> bool {
     std::fs::read_to_string("/proc/cmdline")
         .is_ok_and(|line| line.split(' ').any(|word| word.starts_with("time-travel")))
 }
 
-/// Has the kernel read the code around this function: all copies then share it. Each would else read by itself what its agent needs next,
+/// This has the kernel read the code around this function: all copies then share it. Each would else read by itself what its agent needs next,
 /// and keep it in memory of its own.
 fn read_own_code() {
     let mut place = CodePlace { address: (read_own_code as fn()) as u64, part: None };
@@ -98,19 +98,19 @@ fn read_own_code() {
     }
 }
 
-/// How much code is read, in bytes. All that an agent needs lies close together, even in a build without optimization.
+/// So many bytes of code are read. All that an agent needs lies close together, even in a build without optimization.
 const CODE: u64 = 8 << 20;
 
-/// The most that the kernel reads at once.
+/// The kernel reads at most so many bytes at once.
 const AT_ONCE: usize = 128 << 10;
 
-/// An address in this program, and the part of the program's file that is loaded there: its addresses, and its place in the file.
+/// Says which part of this program's file is loaded at an address: from where to where, and its place in the file.
 struct CodePlace {
     address: u64,
     part: Option<(u64, u64, u64)>,
 }
 
-/// Looks at the first of all loaded objects, which is this program: a positive result ends the iteration.
+/// This looks at the first of all loaded objects, which is this program: a positive result ends the iteration.
 unsafe extern "C" fn find_code(object: *mut libc::dl_phdr_info, _size: usize, place: *mut libc::c_void) -> libc::c_int {
     // SAFETY: the loader passes a description that is valid during this call, with so many headers, and the caller's own place.
     let (base, headers, place) = unsafe {
