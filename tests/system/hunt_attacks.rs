@@ -29,7 +29,7 @@ hunt:
   quiet: 500 ms
   always: [early.exit == 0, late.exit == 0]
 ";
-/// What is in the folder of a finding.
+/// The folder of a finding has these files.
 const OF_A_FINDING: [&str; 8] = [
     "finding.json",
     "finding.txt",

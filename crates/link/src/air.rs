@@ -324,6 +324,11 @@ impl Air {
         self.refused.drain(..).for_each(|packet| sink(OffAir::Dropped { packet, cause: crate::Cause::Air }));
     }
 
+    /// When something happens next though nothing is inside: stations come and go between several access points.
+    pub(crate) fn own_wake(&self) -> Option<Instant> {
+        self.next_wake().filter(|_| self.is_roaming)
+    }
+
     /// Returns the instant before which all is known that arrives, whatever comes from `now` on.
     pub(crate) fn lookahead_until(&mut self, now: Instant) -> Instant {
         self.channel.lookahead_until(now)

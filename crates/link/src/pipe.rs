@@ -395,7 +395,7 @@ impl Pipe {
             Some(internal_events) => earlier(leave, self.next_chore(internal_events, busy)),
         };
         if !busy {
-            return wake;
+            return earlier(wake, self.air.as_ref().and_then(|air| air.own_wake()));
         }
         earlier(wake, self.transmitter.finish().or(self.opening).or_else(|| self.air_wake()))
     }

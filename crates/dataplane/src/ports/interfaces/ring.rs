@@ -261,7 +261,7 @@ impl Drop for Ring {
 mod tests {
     use super::*;
 
-    /// What packet_mmap.rst asks for.
+    /// The document packet_mmap.rst asks for this.
     #[test]
     fn a_ring_has_whole_pages_and_whole_slots_whatever_the_size_of_a_page() {
         for page in [4_096, 16_384, 65_536] {
