@@ -1,17 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
-		/*
-		 * Calls that are reported by a signal: those that need or change registers, or all of a program's memory, or after
-		 * which mostly another thread of it runs. All others are notified.
-		 */
-		static const unsigned short by_signal[] = {
-			__NR_mmap, __NR_munmap, __NR_mprotect, __NR_brk, __NR_madvise, __NR_mremap, __NR_exit, __NR_exit_group,
-			__NR_rt_sigreturn, __NR_rt_sigsuspend, __NR_sigaltstack, __NR_clone, __NR_clone3, __NR_fork, __NR_vfork,
-			__NR_execve, __NR_execveat, __NR_arch_prctl, __NR_set_thread_area, __NR_modify_ldt, __NR_iopl, __NR_ioperm,
-			__NR_ptrace, __NR_shmat, __NR_shmdt, __NR_remap_file_pages, __NR_pkey_mprotect, __NR_pause,
-			/* The checkpoint (copy.c), from which a process is made anew with its registers. */
-			__NR_reboot,
-		};
-		enum { CALLS_BY_SIGNAL = sizeof(by_signal) / sizeof(by_signal[0]) };
 		struct sock_filter asking[] = {
 			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer) + 4),
 			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, init_data.stub_start >> 32, 0, 17),
@@ -35,28 +22,60 @@
 			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 
-			/* The program: a notification, unless a jump leads to the last line. */
+			/* The program. */
 			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UM_SECCOMP_ARCH_NATIVE, 0, CALLS_BY_SIGNAL + 6),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UM_SECCOMP_ARCH_NATIVE, 0, 44),
 			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-			[22 ... 22 + CALLS_BY_SIGNAL - 1] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 0),
-			/* Who waits by a futex lets another thread run, who wakes mostly goes on. */
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_futex, 0, 3),
-			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
-			BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x7f /* FUTEX_CMD_MASK */),
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1 /* FUTEX_WAKE */, 0, 1),
-			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_read, 43, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_pselect6, 42, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_write, 41, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_recvfrom, 40, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_sendto, 39, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_epoll_wait, 38, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_poll, 37, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_recvmsg, 36, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_sendmsg, 35, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ppoll, 34, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_epoll_pwait, 33, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_select, 32, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_recvmmsg, 31, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_sendmmsg, 30, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_readv, 29, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_writev, 28, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_pread64, 27, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_pwrite64, 26, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_lseek, 25, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clock_gettime, 24, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_gettimeofday, 23, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_nanosleep, 22, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clock_nanosleep, 21, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_accept, 20, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_accept4, 19, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_connect, 18, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 17, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_bind, 16, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_setsockopt, 15, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_getsockopt, 14, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_epoll_ctl, 13, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fcntl, 12, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 11, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_close, 10, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 9, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_open, 8, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fstat, 7, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_newfstatat, 6, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_stat, 5, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_access, 4, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_getdents64, 3, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_sched_yield, 2, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_getpid, 1, 0),
 			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 		};
 		struct sock_fprog asking_prog = {
 			.len = sizeof(asking) / sizeof(asking[0]),
 			.filter = asking,
 		};
-
-		for (int i = 0; i < CALLS_BY_SIGNAL; i++) {
-			asking[22 + i].k = by_signal[i];
-			asking[22 + i].jt = CALLS_BY_SIGNAL - 1 - i + 5;
-		}
 
 		/* The notifications are descriptor 1, which was closed. */
 		if (init_data.netloom_asks &&
