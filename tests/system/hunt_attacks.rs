@@ -180,7 +180,7 @@ fn a_checker_that_never_ends_dies_with_its_hunt() {
     let mut child = start(&fixture, "out", "4");
     let sleeps = || {
         let named = |pid: &i32| {
-            fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("sleep\0123"))
+            fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains("sleep\x00123"))
         };
         fixture.processes().iter().filter(|pid| named(pid)).count()
     };

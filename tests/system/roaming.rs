@@ -8,7 +8,7 @@ const TOLERANT: &str =
 
 /// A walker with 20 m/s between two access points that are switches; nobody else moves. It looks at its carrier all the time.
 const WALK: &str = "
-duration: 5 s
+duration: 8 s
 nodes:
   server: {}
   core: {kind: switch}
@@ -30,7 +30,7 @@ links:
       roaming: {gap: 400 ms}
       stations: {east: {channel: 40}}
 timeline:
-  - {on: server, run: ping -4 -q -c 90 -i 0.05 walker, as: ping}
+  - {on: server, run: ping -4 -q -W 1 -c 90 -i 0.05 walker, as: ping}
   - {on: desk, run: ping -4 -q -c 40 -i 0.1 server, as: desk}
   - {on: walker, run: 'for i in $(seq 220); do cat /sys/class/net/eth0/carrier; sleep 0.02; done', as: watch}
 expect:

@@ -158,10 +158,10 @@ pub(crate) fn have_unbounded_loop(pipes: &[PipeSpec], devices: &[DeviceSpec], ow
 /// The ports of a shared medium that hear one another: of the access points of one network, which do not, the first stands for all.
 fn joined(pipe: &PipeSpec) -> impl Iterator<Item = PortId> + '_ {
     let air = pipe.config.air.as_deref();
-    let points = air.and_then(|air| air.access_points.as_ref()).map_or(&[][..], |network| &network.points);
-    let ports = |air: &AirConfig, station: usize| air.stations[station].port;
+    let points = air.and_then(|own| own.access_points.as_ref()).map_or(&[][..], |network| &network.points);
+    let ports = |own: &AirConfig, station: usize| own.stations[station].port;
     let is_other = move |port: &PortId| {
-        points.iter().skip(1).any(|point| air.is_some_and(|air| ports(air, point.station) == port.0))
+        points.iter().skip(1).any(|point| air.is_some_and(|own| ports(own, point.station) == port.0))
     };
     pipe.medium.iter().copied().filter(move |port| !is_other(port))
 }

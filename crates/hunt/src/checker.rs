@@ -120,7 +120,7 @@ mod tests {
         let status = child.wait().expect("it ends");
         assert!(status.code().is_none() && is_gone(child.id()), "{status}");
         let mut left = started("sleep 1000 >/dev/null 2>&1 & exit 3");
-        assert_eq!(end(&mut left).map(|(status, _)| status.code()), Ok(Some(3)));
+        assert_eq!(end(&mut left).map(|(ended, _)| ended.code()), Ok(Some(3)));
         assert!(is_gone(left.id()), "what it leaves running ends with it");
     }
 

@@ -29,8 +29,8 @@ impl Measured {
 
     /// A new measurement, with its weight against those before.
     pub(crate) fn add(&mut self, weight: f64, new: &[f64]) {
-        for (level, new) in self.levels.iter_mut().zip(new) {
-            *level += weight * (new - *level);
+        for (level, measured) in self.levels.iter_mut().zip(new) {
+            *level += weight * (measured - *level);
         }
     }
 

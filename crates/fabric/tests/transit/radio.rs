@@ -153,14 +153,14 @@ fn access_points_have_their_own_stations() {
     own.access_points = Some(AccessPoints { points, rule, kept: Vec::new() });
     let mut fabric = Fabric::new(SEED, std::slice::from_ref(&spec)).with_devices(&[spec], &[]);
     fabric.begin_counting(Instant::ZERO);
-    let send = |fabric: &mut Fabric, at: u64, from: u32, to: [u8; 6]| {
+    let send = |network: &mut Fabric, at: u64, from: u32, to: [u8; 6]| {
         let packet = plain(&mut Pool::default(), &frame(to, address(from)));
-        fabric.inject(Instant::ZERO + MS * at, PortId(from), packet).expect("a port of the medium");
+        network.inject(Instant::ZERO + MS * at, PortId(from), packet).expect("a port of the medium");
         // Beacons come without end.
         let until = Instant::ZERO + MS * (at + 3);
         let mut ports: Vec<u32> = Vec::new();
-        while let Some(wake) = fabric.next_wake().filter(|wake| *wake <= until) {
-            fabric.advance(wake, |delivery| ports.push(delivery.port.0));
+        while let Some(wake) = network.next_wake().filter(|wake| *wake <= until) {
+            network.advance(wake, |delivery| ports.push(delivery.port.0));
         }
         ports.sort_unstable();
         ports

@@ -85,16 +85,16 @@ fn is_in_virtual_time() -> bool {
 /// This has the kernel read the code around this function: all copies then share it. Each would else read by itself what its agent needs next,
 /// and keep it in memory of its own.
 fn read_own_code() {
-    let mut place = CodePlace { address: (read_own_code as fn()) as u64, part: None };
+    let mut place = CodePlace { address: (read_own_code as fn()) as usize as u64, part: None };
     // SAFETY: the function is called with what the loader knows of this program and with the place, as long as this call lasts.
     unsafe { libc::dl_iterate_phdr(Some(find_code), (&raw mut place).cast()) };
     let (Some((begin, end, offset)), Ok(program)) = (place.part, std::fs::File::open("/proc/self/exe")) else { return };
     let from = place.address.saturating_sub(CODE / 2).max(begin);
     let to = end.min(from + CODE);
     for at in (from..to).step_by(AT_ONCE) {
-        let place = i64::try_from(at - begin + offset).unwrap_or(i64::MAX);
+        let in_file = i64::try_from(at - begin + offset).unwrap_or(i64::MAX);
         // SAFETY: numbers; what cannot be read ahead is read later.
-        unsafe { libc::readahead(program.as_raw_fd(), place, AT_ONCE) };
+        unsafe { libc::readahead(program.as_raw_fd(), in_file, AT_ONCE) };
     }
 }
 

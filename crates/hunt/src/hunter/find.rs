@@ -26,7 +26,7 @@ impl Hunter<'_> {
         let (first_two, others) = kept.split_at(2);
         let originally = KeptRun { faults: original.clone(), ..first_two[0].clone() };
         let minimally = KeptRun { faults: minimal.clone(), ..first_two[1].clone() };
-        let choices =
+        let kept_choices =
             KeptChoices { original: first.values(), minimal: shrunk.sequence.values(), others: shrunk.others };
         let record = FindingRecord {
             finding: self.folder.next_finding()?,
@@ -40,14 +40,14 @@ impl Hunter<'_> {
             branches,
             files_elsewhere: Vec::new(),
         };
-        let record = finding::write(self.folder, &target, (record, &choices), [&originally, &minimally], others)?;
+        let record = finding::write(self.folder, &target, (record, &kept_choices), [&originally, &minimally], others)?;
         for results in others.iter().filter_map(|other| other.results.as_deref()) {
             batch::remove(results)?;
         }
         self.findings.push(record.clone());
         let place = self.folder.finding(record.finding);
         self.report(&Event::Found(&record, &place));
-        for (other, values) in choices.others {
+        for (other, values) in kept_choices.others {
             self.note(&other, run, &values);
         }
         Ok(())

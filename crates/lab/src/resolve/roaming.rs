@@ -9,7 +9,7 @@ use netloom_radio::{AccessPoint, AccessPoints};
 
 /// The access points of a medium, which are these ends of its link.
 pub(super) fn access_points(link: &LinkSpec, wifi: &WifiSpec, points: &[usize], errors: &mut Errors) -> AccessPoints {
-    let usual = wifi.config.phy.channel().map_or(0, |channel| channel.number());
+    let usual = wifi.config.phy.channel().map_or(0, netloom_radio::Channel::number);
     let said = |place: usize| {
         let name = &link.ends[place].node.value;
         wifi.stations.iter().find(|(station, _)| station.value == *name).map(|(_, own)| own)
@@ -28,9 +28,9 @@ pub(super) fn access_points(link: &LinkSpec, wifi: &WifiSpec, points: &[usize], 
         let Some(station) = place_of(link, &name.value) else { continue };
         let is_point = points.contains(&station);
         if let Some(wanted) = &own.access_point {
-            match points.iter().position(|point| link.ends[*point].node.value == wanted.value) {
+            match points.iter().position(|place| link.ends[*place].node.value == wanted.value) {
                 _ if is_point => errors.push(wanted.error("an access point is with no other one: leave this out")),
-                Some(point) => kept.push((station, point)),
+                Some(number) => kept.push((station, number)),
                 None if place_of(link, &wanted.value).is_none() => errors.push(unknown(link, wanted)),
                 None => errors.push(wanted.error(format!("`{}` is no access point of `access_points`", wanted.value))),
             }

@@ -59,7 +59,7 @@ impl<P> Channel<P> {
                 shared.set_rate(Instant::ZERO, id(point), id(place), other.antenna.rate)?;
             }
             let Some(points) = &config.access_points else { return Ok(Self::Radio(Box::new(shared))) };
-            let channel = medium.phy.channel().map_or(0, |channel| channel.number());
+            let channel = medium.phy.channel().map_or(0, netloom_radio::Channel::number);
             let mut network = shared.with_access_points(points, channel)?;
             let is_point = |place: usize| points.points.iter().any(|point| point.station == place);
             let clients = || config.stations.iter().enumerate().filter(|(place, _)| !is_point(*place));

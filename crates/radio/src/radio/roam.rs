@@ -103,8 +103,8 @@ impl<P> RadioMedium<P> {
             with: alloc::vec![None; stations],
             joins: VecDeque::new(),
         }));
-        for AccessPoint { station, channel } in &config.points {
-            self.stations[*station].channel = Some(*channel);
+        for point in &config.points {
+            self.stations[point.station].channel = Some(point.channel);
         }
         self.associate(Instant::ZERO, None);
         Ok(self)
@@ -202,9 +202,9 @@ impl<P> RadioMedium<P> {
         let mut found: Vec<Associated> = all.collect();
         while let Some(next) = self.next_roaming().filter(|next| next.since(Instant::ZERO) <= until) {
             self.run_until(next);
-            for (station, known) in stations().zip(&mut known) {
+            for (station, before) in stations().zip(&mut known) {
                 let point = self.access_point(station);
-                if mem::replace(known, point) != point {
+                if mem::replace(before, point) != point {
                     found.push(Associated { at: next.since(Instant::ZERO), station, point });
                 }
             }
@@ -283,7 +283,7 @@ impl<P> RadioMedium<P> {
         let points: Vec<usize> = self.points().collect();
         points.into_iter().for_each(|point| self.forget_client(at, point, station));
         self.learned.retain(|(from, to), _| *from != station && *to != station);
-        if self.network.as_ref().is_some_and(|network| network.is_due(station, at)) {
+        if self.network.as_ref().is_some_and(|roaming| roaming.is_due(station, at)) {
             self.arrive(at, station);
         }
     }

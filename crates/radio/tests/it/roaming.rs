@@ -50,7 +50,7 @@ fn walk(rule: RoamingRule) -> RadioMedium<u64> {
 /// What becomes of the walker, in microseconds.
 fn history(medium: RadioMedium<u64>, seconds: u64) -> Vec<(u64, Option<u32>)> {
     let all = medium.associations(Duration::from_secs(seconds));
-    let last = u32::try_from(all.iter().map(|one| one.station.0).max().expect("stations")).expect("few");
+    let last = all.iter().map(|one| one.station.0).max().expect("stations");
     let own = all.into_iter().filter(|one| one.station.0 == last);
     own.map(|Associated { at, point, .. }| (at.as_nanos() / 1_000, point.map(|point| point.0))).collect()
 }
@@ -67,8 +67,8 @@ fn a_station_goes_to_the_stronger_access_point_and_back() {
     let rule = RoamingRule { gap: Duration::ZERO, trigger: Duration::ZERO, ..RoamingRule::default() };
     assert_eq!(history(walk(rule), 40), [(0, Some(0)), (28_979_200, Some(1))]);
     // A threshold that it does not reach: at 50 m it still has -81.6 dBm.
-    let rule = RoamingRule { below: Decibels(-81.9), ..RoamingRule::default() };
-    assert_eq!(history(walk(rule), 80), [(0, Some(0))]);
+    let content = RoamingRule { below: Decibels(-81.9), ..RoamingRule::default() };
+    assert_eq!(history(walk(content), 80), [(0, Some(0))]);
 }
 
 /// At 51.37 m, 41.374 s, beacons are no longer heard: the first of seven is the 405th, the last the 411th at 42.0864 s. Back again below 51.37 m, the way turning at 60 s at 70 m, at 78.626 s: the
@@ -92,14 +92,14 @@ fn a_station_may_stay_with_one() {
     let other = AccessPoints { kept: vec![(2, 1)], ..kept };
     // 50 m away, at -81.6 dBm.
     assert_eq!(history(medium(&all, &other), 40), [(0, Some(1))]);
-    let wrong = |kept, points: &[usize]| {
-        let points = points.iter().map(|station| AccessPoint { station: *station, channel: 36 }).collect();
-        AccessPoints { points, rule: RoamingRule::default(), kept }
+    let wrong = |stay, places: &[usize]| {
+        let named = places.iter().map(|station| AccessPoint { station: *station, channel: 36 }).collect();
+        AccessPoints { points: named, rule: RoamingRule::default(), kept: stay }
     };
     let config = MediumConfig::new(phy(Standard::A, 36));
-    for points in [wrong(vec![(0, 0)], &[0]), wrong(vec![(2, 1)], &[0]), wrong(vec![], &[]), wrong(vec![], &[3])] {
+    for network in [wrong(vec![(0, 0)], &[0]), wrong(vec![(2, 1)], &[0]), wrong(vec![], &[]), wrong(vec![], &[3])] {
         let medium = RadioMedium::<u64>::new(&config, &RadioConfig::new(5_180_000_000), &all, Seed::new(1));
-        assert!(medium.expect("it is right").with_access_points(&points, 36).is_err(), "{points:?}");
+        assert!(medium.expect("it is right").with_access_points(&network, 36).is_err(), "{network:?}");
     }
 }
 
@@ -141,8 +141,8 @@ fn channels_do_not_disturb_one_another() {
     let run = |channels: [u8; 2]| {
         let all = [(0.0, 0.0), (20.0, 0.0), (0.0, 5.0), (20.0, 5.0)].map(|place| station(0, place, SIX));
         let named = all.into_iter().enumerate().map(|(number, own)| RadioStation { name: format!("s{number}"), ..own });
-        let all: Vec<_> = named.collect();
-        let mut medium = medium(&all, &network(&channels, RoamingRule::default()));
+        let stations: Vec<_> = named.collect();
+        let mut medium = medium(&stations, &network(&channels, RoamingRule::default()));
         for point in [0, 1] {
             (0..4_000).for_each(|number| medium.enqueue(at(0), StationId(point), frame(point + 2, 1_500, number)));
         }
