@@ -9,6 +9,12 @@ const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javas
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
+/** Answers of the server about a lab that has nothing of the kind. */
+const USUAL: [RegExp, unknown][] = [
+  [/^labs\/[\s\S]+\/terminals$/, { terminals: [] }],
+  [/^results\/[\s\S]+\/map$/, { at_ns: 0, svg: null }],
+];
+
 export interface Double {
   /** Answers of the server, by what is behind /api/; with the method before it if it is not GET. */
   answers: Record<string, unknown | ((body: string, url: URL) => unknown)>;
@@ -42,7 +48,8 @@ export async function play(page: Page, bundle: string, double: Double): Promise<
       return;
     }
     const what = `${route.request().method() === "GET" ? "" : `${route.request().method()} `}${decodeURIComponent(url.pathname.slice(5))}`;
-    const known = double.answers[what] ?? (/^labs\/[\s\S]+\/terminals$/.test(what) ? { terminals: [] } : undefined);
+    const usual = USUAL.find(([form]) => form.test(what))?.[1];
+    const known = double.answers[what] ?? usual;
     const answer: unknown =
       typeof known === "function"
         ? await (known as (body: string, url: URL) => unknown)(route.request().postData() ?? "", url)

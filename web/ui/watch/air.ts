@@ -1,6 +1,6 @@
 // The map in metres of radio media, as it is at a time: the picture that the server draws, asked for again while time goes on.
 import { picture } from "../../components/map";
-import { api } from "../api";
+import { api, Refusal } from "../api";
 import { createSignal, el, inSight, onCleanup, untrack, type View } from "../view";
 
 /** Between two looks, and after one that failed, in ms. */
@@ -32,7 +32,8 @@ export function airMap(name: string, id: () => Promise<string | null>, at: () =>
   const step = (): void => {
     look().then(
       (goes) => goes && again(EVERY_MS),
-      () => again(AGAIN_MS),
+      // What is not there does not come; a server that does not answer may.
+      (wrong) => (wrong instanceof Refusal && wrong.status === 404) || again(AGAIN_MS),
     );
   };
   step();
