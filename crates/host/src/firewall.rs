@@ -12,7 +12,7 @@
 mod nft;
 
 use crate::error::KernelError;
-use crate::tables::{self, NFT, OF_IPTABLES, VARIANTS, is_there, removal_of_empty};
+use crate::tables::{self, NFT, VARIANTS, is_there};
 use nix::sched::{CloneFlags, setns};
 use std::fs::File;
 use std::io;
@@ -126,19 +126,9 @@ impl Firewall {
                 self.restore(&program, &text).map_err(|why| self.refused("remove", &why))?;
             }
         }
-        self.tidy();
+        tables::tidy(|arguments, input| self.output(NFT, arguments, input));
         let removal = self.listed(NFT, &["list", "tables"]).and_then(|listed| nft::removal(&listed, &self.chain()));
         removal.map_or(Ok(()), |text| self.told(NFT, &["-f", "-"], &text).map_err(|why| self.refused("remove", &why)))
-    }
-
-    /// Removes the empty tables that iptables leaves where nftables carries its rules. They do no harm if they stay.
-    fn tidy(&self) {
-        for table in OF_IPTABLES {
-            let listed = self.listed(NFT, &["list", "table", table[0], table[1]]).unwrap_or_default();
-            if let Some(text) = removal_of_empty(table, &listed) {
-                let _ = self.told(NFT, &["-f", "-"], &text);
-            }
-        }
     }
 
     /// The numbers of the queues that rules name, whoever's they are, in the tables where such rules usually are.
@@ -211,7 +201,11 @@ impl Firewall {
 
     /// What a program lists; none if there is no such program.
     fn listed(&self, program: &str, arguments: &[&str]) -> Option<String> {
-        let output = self.run(program, arguments, "").ok()?;
+        self.output(program, arguments, "")
+    }
+
+    fn output(&self, program: &str, arguments: &[&str], input: &str) -> Option<String> {
+        let output = self.run(program, arguments, input).ok()?;
         Some(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 

@@ -51,26 +51,53 @@ pub(crate) fn objection(output: &Output) -> Option<String> {
 }
 
 /// The tables of nftables that iptables makes for rules of ours, by family and name. It leaves them when the rules have gone.
-pub(crate) const OF_IPTABLES: [[&str; 2]; 4] = [["ip", "nat"], ["ip", "filter"], ["ip", "mangle"], ["ip6", "mangle"]];
+const OF_IPTABLES: [[&str; 2]; 4] = [["ip", "nat"], ["ip", "filter"], ["ip", "mangle"], ["ip6", "mangle"]];
 
-/// The text that removes a table which does nothing, as `nft` lists it: without rules and sets, and with chains that accept all. None if
-/// it does something. Should somebody add a rule meanwhile, nothing is removed: a chain with rules cannot be.
-pub(crate) fn removal_of_empty([family, name]: [&str; 2], listed: &str) -> Option<String> {
-    let head = format!("table {family} {name} {{");
-    let mut lines = listed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    if lines.next()? != head {
-        return None;
+/// Removes the empty tables that iptables leaves where nftables carries its rules; they do no harm if they stay. `nft` runs that program with
+/// arguments and input, and gives what it lists.
+pub(crate) fn tidy(nft: impl Fn(&[&str], &str) -> Option<String>) {
+    if !is_there(NFT) {
+        return;
     }
+    // One run for all: each takes milliseconds, and of several tables named in one it finds the last.
+    let removal = nft(&["-t", "list", "ruleset"], "").map(|listed| removal_of_empty(&listed)).unwrap_or_default();
+    if !removal.is_empty() {
+        nft(&["-f", "-"], &removal);
+    }
+}
+
+/// The text that removes those of the listed tables which do nothing: without rules and sets, and with chains that accept all. Should
+/// somebody add a rule meanwhile, nothing is removed: a chain with rules cannot be.
+fn removal_of_empty(listed: &str) -> String {
     let mut text = String::new();
-    for line in lines {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words[..] {
-            ["chain", chain, "{"] => text.push_str(&format!("delete chain {family} {name} {chain}\n")),
-            ["type", _, "hook", .., "policy", "accept;"] | ["}"] => {}
-            _ => return None,
+    let mut lines = listed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    while let Some(line) = lines.next() {
+        let Some(table) = OF_IPTABLES.iter().find(|[family, name]| line == format!("table {family} {name} {{")) else {
+            continue;
+        };
+        let [family, name] = table;
+        let mut own = String::new();
+        let mut does_nothing = true;
+        // A chain is open, or the table alone.
+        let mut is_in_chain = false;
+        for inner in lines.by_ref() {
+            let words: Vec<&str> = inner.split_whitespace().collect();
+            match words[..] {
+                ["chain", chain, "{"] => {
+                    is_in_chain = true;
+                    own.push_str(&format!("delete chain {family} {name} {chain}\n"));
+                }
+                ["type", _, "hook", .., "policy", "accept;"] => {}
+                ["}"] if is_in_chain => is_in_chain = false,
+                ["}"] => break,
+                _ => does_nothing = false,
+            }
+        }
+        if does_nothing {
+            text.push_str(&format!("{own}delete table {family} {name}\n"));
         }
     }
-    Some(format!("{text}delete table {family} {name}\n"))
+    text
 }
 
 /// Where to look for them: they are root's programs, which an ordinary user's path lacks.
@@ -98,13 +125,17 @@ mod tests {
                 "table ip nat {{\n\tchain POSTROUTING {{\n\t\ttype nat hook postrouting priority srcnat; policy accept;\n{inside}\t}}\n}}\n"
             )
         };
-        let nat = OF_IPTABLES[0];
-        let text = removal_of_empty(nat, &listed("")).unwrap();
-        assert_eq!(text, "delete chain ip nat POSTROUTING\ndelete table ip nat\n");
-        assert_eq!(removal_of_empty(nat, &listed("\t\tip saddr 10.0.0.0/8 masquerade\n")), None);
-        assert_eq!(removal_of_empty(nat, &listed("").replace("accept", "drop")), None);
-        assert_eq!(removal_of_empty(nat, ""), None);
-        assert_eq!(removal_of_empty(OF_IPTABLES[1], &listed("")), None);
+        let nat = "delete chain ip nat POSTROUTING\ndelete table ip nat\n";
+        assert_eq!(removal_of_empty(&listed("")), nat);
+        let busy = listed("\t\tip saddr 10.0.0.0/8 masquerade\n");
+        assert_eq!(removal_of_empty(&busy), "");
+        assert_eq!(removal_of_empty(&listed("").replace("accept", "drop")), "");
+        assert_eq!(removal_of_empty(""), "");
+        assert_eq!(removal_of_empty(&listed("").replace("nat", "mine")), "");
+        let set = "table ip filter {\n\tset s {\n\t\ttype ipv4_addr\n\t}\n\tchain a {\n\t}\n}\n";
+        assert_eq!(removal_of_empty(&format!("{set}{}", listed(""))), nat);
+        let filter = "table ip filter {\n}\n";
+        assert_eq!(removal_of_empty(&format!("{busy}{filter}")), "delete table ip filter\n");
     }
 
     #[test]

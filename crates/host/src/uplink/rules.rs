@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::KernelError;
-use crate::tables::{self, NFT, OF_IPTABLES, VARIANTS, is_there, removal_of_empty};
+use crate::tables::{self, NFT, VARIANTS, is_there};
 
 /// Translates addresses at an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,15 +129,11 @@ impl Rules {
     }
 }
 
-/// Removes the empty tables that iptables leaves where nftables carries its rules. They do no harm if they stay.
 fn tidy() {
-    for table in OF_IPTABLES.into_iter().filter(|_| is_there(NFT)) {
-        let listed = tables::run(tables::command(NFT, &["list", "table", table[0], table[1]]), "");
-        let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-        if let Some(text) = listed.ok().and_then(|listed| removal_of_empty(table, &listed)) {
-            let _ = tables::run(tables::command(NFT, &["-f", "-"]), &text);
-        }
-    }
+    tables::tidy(|arguments, input| {
+        let output = tables::run(tables::command(NFT, arguments), input);
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).ok()
+    });
 }
 
 #[cfg(test)]
