@@ -6,10 +6,12 @@
 
 mod bonds;
 mod graph;
+mod hosts;
 mod text;
 mod weights;
 
 pub use bonds::Bond;
+pub use hosts::Host;
 
 use crate::disjoint_sets::DisjointSets;
 use crate::plan::{Clock, LinkPlan, MachinePlan, NodeKind, NodePlan, Plan};
@@ -57,6 +59,10 @@ pub struct Placement {
     pub is_by_delay: bool,
     /// The sentences about what does not fit.
     pub misfits: Vec<String>,
+    /// How many machines the cluster has that is to play the lab; none: none is known.
+    pub cluster: Option<usize>,
+    /// The sentences about what its machines may have too little of.
+    pub doubts: Vec<String>,
 }
 
 /// A machine with its share of a lab.
@@ -70,6 +76,8 @@ pub struct Share {
     pub processor: u64,
     /// Their memory: an estimate.
     pub memory: Bytes,
+    /// The machine of a cluster that plays it, if it is known.
+    pub host: Option<Host>,
 }
 
 /// Why a node is on its machine.
@@ -373,8 +381,8 @@ fn described(
         let rates = [0, 1].map(|direction| link.pipes[direction].rate.nominal());
         (ends[0] != ends[1]).then(|| Crossing { link: place, machines: ends, rates, least: least_delay(link) })
     });
-    let mut shares: Vec<Share> =
-        machines.into_iter().map(|machine| Share { machine, nodes: 0, processor: 0, memory: Bytes::new(0) }).collect();
+    let empty = |machine| Share { machine, nodes: 0, processor: 0, memory: Bytes::new(0), host: None };
+    let mut shares: Vec<Share> = machines.into_iter().map(empty).collect();
     for (node, machine) in plan.nodes.iter().zip(of_nodes) {
         let ([processor, memory], share) = (weights::load(node), &mut shares[*machine]);
         share.nodes += 1;
@@ -385,7 +393,8 @@ fn described(
     let nodes = (0..plan.nodes.len()).map(|node| (of_nodes[node], why(plan, node, &bonds))).collect();
     let crossing = crossing.collect();
     let bound = bonds.into_iter().enumerate().filter_map(|(link, bond)| Some((link, bond?))).collect();
-    Placement { machines: shares, nodes, crossing, bound, is_by_delay, misfits }
+    let (cluster, doubts) = (None, Vec::new());
+    Placement { machines: shares, nodes, crossing, bound, is_by_delay, misfits, cluster, doubts }
 }
 
 fn why(plan: &Plan, node: usize, bonds: &[Option<Bond>]) -> Why {

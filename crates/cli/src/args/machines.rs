@@ -1,6 +1,7 @@
 //! How a lab is run over the machines of a cluster.
 
 use clap::{Args, ValueEnum};
+use netloom_lab::placement::Host;
 use netloom_lab::{MachinePlan, TunnelPlan};
 use std::path::PathBuf;
 
@@ -98,6 +99,15 @@ pub(super) fn cluster(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("write `ray`, or the address of a cluster of Ray: HOST:6379, or ray://HOST:10001".into())
+}
+
+/// The machines of a cluster.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts(pub(crate) Vec<Host>);
+
+/// Reads the machines of a cluster.
+pub(super) fn hosts(text: &str) -> Result<Hosts, String> {
+    serde_json::from_str(text).map(Hosts).map_err(|error| error.to_string())
 }
 
 /// Reads the time that a packet takes.

@@ -3,7 +3,7 @@
 use super::Foreign;
 use super::ci::Ci;
 use super::convert::lab_path;
-use super::machines::{Machines, PartOf, path_time};
+use super::machines::{Hosts, Machines, PartOf, cluster, hosts, path_time};
 use clap::{Args, ValueEnum};
 use netloom_lab::{Clock, Shards};
 use netloom_units::Dilation;
@@ -163,7 +163,8 @@ pub(crate) struct SimArgs {
   netloom check lab.yaml --json | jq '.nodes[].name'
   netloom check lab.yaml --json | jq '.links[] | {name, joined_in_kernel, not_joined_because}'
   netloom check lab.yaml --clock virtual
-  netloom check lab.yaml --machines 2 --path 200us")]
+  netloom check lab.yaml --machines 2 --path 200us
+  netloom check lab.yaml --on ray://head:10001")]
 pub(crate) struct CheckArgs {
     /// The lab file, or a file or folder of another network tool
     #[arg(value_parser = lab_path())]
@@ -179,6 +180,12 @@ pub(crate) struct CheckArgs {
     /// How long a packet takes from one machine to another, in one direction
     #[arg(long, value_name = "TIME", value_parser = path_time, default_value = "500us")]
     pub(crate) path: netloom_units::Duration,
+    /// Ask a cluster of Ray for its machines, and see which of them `netloom run --on` would have play what: `ray` for that of RAY_ADDRESS, or its address
+    #[arg(long, value_name = "CLUSTER", value_parser = cluster)]
+    pub(crate) on: Option<String>,
+    /// The machines of a cluster, as a list in JSON
+    #[arg(long, value_name = "HOSTS", hide = true, value_parser = hosts)]
+    pub(crate) hosts: Option<Hosts>,
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,

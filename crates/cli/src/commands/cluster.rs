@@ -70,8 +70,6 @@ impl Spread<'_> {
     /// Says why several machines cannot play a lab; none if they can.
     fn why_not(&self, plan: &Plan) -> Option<String> {
         match plan.clock {
-            Clock::Real => None,
-            Clock::Dilated(_) => Some("a lab runs over several machines in real or in virtual time".into()),
             Clock::Virtual if !self.may_be_virtual => {
                 Some("a lab stays up over several machines in real time only".into())
             }
@@ -81,7 +79,7 @@ impl Spread<'_> {
             Clock::Virtual if self.division.plain => {
                 Some("in virtual time what goes between machines is always encrypted: leave out --plain".into())
             }
-            Clock::Virtual => netloom_run::why_not_parts(plan),
+            _ => cannot_be_spread(plan),
         }
     }
 
@@ -105,6 +103,15 @@ impl Spread<'_> {
             ("--clock", clock),
         ];
         given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
+    }
+}
+
+/// Says why no division makes this lab one for several machines; none if one may.
+pub(super) fn cannot_be_spread(plan: &Plan) -> Option<String> {
+    match plan.clock {
+        Clock::Real => None,
+        Clock::Dilated(_) => Some("a lab runs over several machines in real or in virtual time".into()),
+        Clock::Virtual => netloom_run::why_not_parts(plan),
     }
 }
 

@@ -54,7 +54,7 @@ fn divide(args: &SplitArgs, text: &str, settings: &SplitSettings) -> Result<Divi
     let divided = netloom_lab::split(text, &args.file.to_string_lossy(), settings, keys);
     match failed {
         Some(error) => Err(failed_reading(source, &error)),
-        None => divided.map_err(|why| failure(args, why)),
+        None => divided.map_err(|why| failure(&args.file, why)),
     }
 }
 
@@ -62,11 +62,12 @@ fn failed_reading(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ExitCode::Machine, format!("reading {}: {error}", path.display()))
 }
 
-fn failure(args: &SplitArgs, why: Undivided) -> Failure {
+/// Returns why a lab file cannot be divided.
+pub(super) fn failure(file: &Path, why: Undivided) -> Failure {
     match why {
         Undivided::Refused(found) => lab_file::refused(&found),
         Undivided::Misplaced(wrong) => {
-            let lines = wrong.iter().map(|wrong| format!("{}: {wrong}", args.file.display()));
+            let lines = wrong.iter().map(|wrong| format!("{}: {wrong}", file.display()));
             Failure::new(ExitCode::LabFile, lines.collect::<Vec<_>>().join("\n"))
         }
         Undivided::Settings(wrong) => Failure::new(ExitCode::Usage, wrong),

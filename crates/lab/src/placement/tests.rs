@@ -163,3 +163,67 @@ fn labs_without_nodes_between_machines_say_so() {
     assert_eq!(placement.lookahead(), None);
     assert_eq!(placed(&plan, 1).machines.len(), 1);
 }
+
+fn host(number: u64, processors: u64, megabytes: u64) -> Host {
+    let (id, address) = (format!("node-{number}"), format!("192.0.2.{number}"));
+    Host { id, address, processor: processors * 1_000, memory: Some(megabytes * 1_000_000) }
+}
+
+fn addresses(placement: &Placement) -> Vec<&str> {
+    placement.machines.iter().map(|share| share.host.as_ref().map_or("none", |host| host.address.as_str())).collect()
+}
+
+/// Two machines, of which the second wants more processors.
+fn wanting(first: u64, second: u64) -> Plan {
+    plan(&format!(
+        "machines: {{a: {{resources: {{CPU: {first}}}}}, b: {{resources: {{CPU: {second}}}}}}}
+nodes: {{web: {{machine: a}}, db: {{machine: b}}}}
+links: {{line: {{ends: [web, db], rate: 10 Mbit/s, delay: 20 ms}}}}"
+    ))
+}
+
+fn of_file(plan: &Plan) -> Placement {
+    place(plan, &Settings::default()).expect("a lab without conflicts")
+}
+
+#[test]
+fn machines_get_hosts_with_as_many_processors_and_leave_enough_to_others() {
+    let placed = of_file(&wanting(1, 8));
+    let found = |hosts: &[Host]| addresses(&placed.clone().on(hosts)).join(" ");
+    assert_eq!(found(&[host(1, 4, 8_000), host(2, 8, 8_000)]), "192.0.2.1 192.0.2.2");
+    // The first would do for `a`, and is the only one that does for `b`.
+    assert_eq!(found(&[host(1, 8, 8_000), host(2, 4, 8_000)]), "192.0.2.2 192.0.2.1");
+    let alone = placed.clone().on(&[host(1, 4, 8_000), host(2, 4, 8_000)]);
+    assert_eq!(alone.misfits, ["no machine of the cluster that is free has the 8.00 processors of machine b"]);
+    let few = placed.on(&[host(1, 8, 8_000)]);
+    assert_eq!(few.misfits, ["the lab is divided among 2 machines, and the cluster has 1"]);
+}
+
+#[test]
+fn a_placement_on_a_cluster_says_what_is_where_and_what_may_be_too_much() {
+    let plan = wanting(1, 1);
+    let placement = of_file(&plan).on(&[host(1, 2, 8_000), host(2, 2, 5), host(3, 2, 5)]);
+    let text = placement.text(&plan);
+    let expected = "
+Machines
+  a  1 node, 0.10 processors of 1, 13 MB, on 192.0.2.1 (2.00 processors, 8000 MB): web
+  b  1 node, 0.10 processors of 1, 13 MB, on 192.0.2.2 (2.00 processors, 5 MB): db
+
+Why
+  web, db: the lab file says so
+
+Between machines
+  line  a - b  10 Mbit/s, 20 ms
+
+machines of the cluster without a part: 1 of 3
+
+May be too much
+  machine b (192.0.2.2): its nodes may need 13 MB of memory, and it has 5 MB
+";
+    assert_eq!(text, expected);
+    let json = placement.json(&plan);
+    assert_eq!(json["machines"][1]["host"]["id"], "node-2");
+    assert_eq!((&json["cluster_machines"], &json["are_of_the_file"]), (&3.into(), &true.into()));
+    assert_eq!(json["may_be_too_much"].as_array().map(Vec::len), Some(1));
+    assert_eq!(json["does_not_fit"].as_array().map(Vec::len), Some(0));
+}

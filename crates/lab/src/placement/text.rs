@@ -1,6 +1,6 @@
 //! A placement as text, for people, and as JSON.
 
-use super::{Bond, Crossing, Placement, Share, Why};
+use super::{Bond, Crossing, Host, Placement, Share, Why};
 use crate::plan::Plan;
 use netloom_units::{Bytes, Duration, Rate};
 use serde_json::{Value, json};
@@ -15,12 +15,13 @@ impl Placement {
         let mut text = String::from("\nMachines\n");
         for (place, share) in self.machines.iter().enumerate() {
             let names = self.nodes_of(plan, place);
-            let Share { machine, nodes, processor, memory } = share;
+            let Share { machine, nodes, processor, memory, .. } = share;
+            let host = host(share);
             let nodes = if *nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
             let (processor, memory) = (processors(*processor), size(*memory));
             let room = room(share);
             text += &format!(
-                "  {}  {nodes}, {processor} processors{}, {memory}{}: {}\n",
+                "  {}  {nodes}, {processor} processors{}, {memory}{}{host}: {}\n",
                 machine.name,
                 room[0],
                 room[1],
@@ -29,11 +30,22 @@ impl Placement {
         }
         text += &self.reasons(plan);
         text += &self.crossings(plan);
-        if !self.misfits.is_empty() {
-            text += "\nDoes not fit\n";
-            self.misfits.iter().for_each(|misfit| text += &format!("  {misfit}\n"));
+        let unused = self.cluster.map_or(0, |there| there.saturating_sub(self.used()));
+        if unused > 0 {
+            text += &format!("\nmachines of the cluster without a part: {unused} of {}\n", self.cluster.unwrap_or(0));
+        }
+        for (title, sentences) in [("May be too much", &self.doubts), ("Does not fit", &self.misfits)] {
+            if !sentences.is_empty() {
+                text += &format!("\n{title}\n");
+                sentences.iter().for_each(|sentence| text += &format!("  {sentence}\n"));
+            }
         }
         text
+    }
+
+    /// How many machines play nodes.
+    fn used(&self) -> usize {
+        self.machines.iter().filter(|share| share.nodes > 0).count()
     }
 
     fn nodes_of<'a>(&self, plan: &'a Plan, machine: usize) -> Vec<&'a str> {
@@ -94,6 +106,7 @@ impl Placement {
                 "memory_bytes": share.memory.get(),
                 "most_processor_thousandths": share.machine.cpus.map(crate::plan::Cpus::thousandths),
                 "most_memory_bytes": share.machine.memory.map(Bytes::get),
+                "host": share.host.as_ref().map(host_json),
             })
         });
         let crossing = self.crossing.iter().map(|crossing| {
@@ -114,11 +127,14 @@ impl Placement {
             .iter()
             .map(|(link, bond)| json!({ "link": plan.links[*link].name, "because": bond.to_string() }));
         json!({
+            "are_of_the_file": self.machines.iter().any(|share| share.machine.line > 0),
             "machines": machines.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
             "crossing": crossing.collect::<Vec<_>>(),
             "not_cut": bound.collect::<Vec<_>>(),
             "lookahead_ns": self.lookahead().map(Duration::as_nanos),
+            "cluster_machines": self.cluster,
+            "may_be_too_much": self.doubts,
             "does_not_fit": self.misfits,
         })
     }
@@ -137,6 +153,22 @@ fn word(why: &Why) -> &'static str {
 fn room(share: &Share) -> [String; 2] {
     let of = |most: Option<String>| most.map_or_else(String::new, |most| format!(" of {most}"));
     [of(share.machine.cpus.map(|most| most.to_string())), of(share.machine.memory.map(|most| most.to_string()))]
+}
+
+/// The machine of a cluster, with what it has.
+fn host(share: &Share) -> String {
+    let Some(host) = &share.host else { return String::new() };
+    let memory = host.memory.map_or_else(String::new, |memory| format!(", {}", size(Bytes::new(memory))));
+    format!(", on {} ({} processors{memory})", host.address, processors(host.processor))
+}
+
+fn host_json(host: &Host) -> Value {
+    json!({
+        "id": host.id,
+        "address": host.address,
+        "processor_thousandths": host.processor,
+        "memory_bytes": host.memory,
+    })
 }
 
 fn rate(rate: Option<Rate>) -> String {
