@@ -94,6 +94,53 @@ fn two_labs_are_one_network_with_the_delay_that_is_described() {
     }
 }
 
+/// One way takes 1 ms and the other 9: whoever knows how exact both times of day are knows that, too.
+#[test]
+fn one_way_delays_are_off_by_what_the_verdict_says() {
+    let fixture = Fixture::new(User::Own).apart();
+    labs(&fixture, ["", ""], ", delay: 40 ms");
+    fixture.write(
+        "path.yaml",
+        "nodes: {one: {kind: external, interface: one}, two: {kind: external, interface: two}}\n\
+         links: {path: {ends: [one, two], mtu: 1600, forward: {delay: 1 ms}, backward: {delay: 9 ms}}}\nbounds: {lateness: 50 ms}\n",
+    );
+    for bound in ["", "20us"] {
+        let script = format!(
+            r"
+            export NETLOOM_CLOCK_BOUND={bound}
+            $NETLOOM up path.yaml
+            both
+            a $NETLOOM exec left hither -- ping -c 20 -i 0.1 -w 20 -q 10.9.0.2
+            a $NETLOOM down left || true
+            b $NETLOOM down right || true
+            $NETLOOM down path || true
+            "
+        );
+        play_ahead(&fixture, 1_000, &script).expect_code(0);
+        for (lab, way) in [("left", 1_000_000_i64), ("right", 9_000_000)] {
+            let report = fixture.json(lab, "report.json");
+            let row = &report["tunnels"][0];
+            let said = row["one_way_bound_ns"].as_i64().unwrap();
+            assert_eq!(report["verdict"]["one_way_bound_ns"], row["one_way_bound_ns"], "{row}");
+            // What the way to the far end takes, which is known as exactly as the clocks are; the machine adds to both ways.
+            let error = (row["base_ns"].as_i64().unwrap() - way).abs();
+            assert!(error <= said + 1_000_000, "{row}");
+            assert_eq!(row["clock_jumps"], 0, "{row}");
+            if bound.is_empty() {
+                assert!((4_000_000..12_000_000).contains(&said) && error > 2_500_000, "{row}");
+                assert!(row["asymmetry_ns"].is_null(), "{row}");
+            } else {
+                assert!(said < 1_000_000, "{row}");
+                let asymmetry = row["asymmetry_ns"].as_i64().unwrap();
+                assert!((asymmetry - (2 * way - 10_000_000)).abs() < 2_500_000, "{row}");
+            }
+            let notes = report["verdict"]["notes"].to_string();
+            assert_eq!(notes.contains("equally long both ways"), bound.is_empty(), "{notes}");
+        }
+    }
+    ["left", "right", "path"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
+}
+
 /// What each of the two says that cannot be joined.
 fn refused(fixture: &Fixture, settings: [&str; 2], line: &str) -> [String; 2] {
     labs(fixture, settings, line);
@@ -255,7 +302,7 @@ def send(body):
 for number in range(4000):
     body = chance.randbytes(chance.randrange(0, 1400))
     if number % 2:
-        body = b"NLTN" + bytes([chance.choice([2, 2, 2, 1]), chance.randrange(0, 9), 0, 0]) + body
+        body = b"NLTN" + bytes([chance.choice([3, 3, 3, 1]), chance.randrange(0, 9), 0, 0]) + body
     send(body)
 other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for number in range(100):
@@ -268,7 +315,7 @@ while len(seen) < 20:
         seen.append(packet[28:])
 token = seen[0][8:16]
 def piece(number, index, count, whole, body):
-    send(b"NLTN" + bytes([2, 6, index, count]) + token + struct.pack("!QQQI", number, 0, 0, whole) + body)
+    send(b"NLTN" + bytes([3, 6, index, count]) + token + struct.pack("!QQQI", number, 0, 0, whole) + body)
 for number in range(500):
     piece(1 << 60, number % 256, number % 5, 1000, bytes(499))
     piece(1 << 60, 0, 2, 0xffffffff, bytes(500))

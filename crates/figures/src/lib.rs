@@ -10,4 +10,6 @@ mod report;
 
 pub use distribution::Distribution;
 pub use histogram::Histogram;
-pub use report::{EngineReport, PipeReport, Policy, PortReport, SlowReceiver, Snapshot, ThreadReport, TunnelReport};
+pub use report::{
+    EngineReport, PipeReport, Policy, PortReport, SlowReceiver, Snapshot, ThreadReport, TunnelClocks, TunnelReport,
+};

@@ -136,6 +136,8 @@ pub struct TunnelReport {
     pub base: Duration,
     /// Whether both ends read the same clock, as on one machine, so that each way is known by itself.
     pub has_common_clock: bool,
+    /// What is known of the clocks of both ends.
+    pub clocks: TunnelClocks,
     /// How long datagrams took from the far end.
     pub took: Distribution,
     /// How long after their instant frames came from there; zero for all that came in time.
@@ -182,6 +184,19 @@ pub struct TunnelReport {
     pub heard_until: Option<Instant>,
     /// Whether it said that it leaves.
     pub has_left: bool,
+}
+
+/// What is known of the clocks of both ends of a tunnel, since time zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TunnelClocks {
+    /// By how much one-way delays are off at most; zero if both ends read the same clock.
+    pub bound: Duration,
+    /// By how many nanoseconds the way to the far end takes longer than the way back, at their best; none: no common time of day tells.
+    pub asymmetry_ns: Option<i64>,
+    /// How often the clocks moved apart at once.
+    pub jumps: u64,
+    /// Whether the times of day of both ends are further apart than these say.
+    pub contradict: bool,
 }
 
 /// The packets that came in at a port and those that were lost there, outside the models.

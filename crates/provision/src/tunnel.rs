@@ -247,7 +247,8 @@ fn ports(plan: &Plan, opened: Vec<Opened>) -> impl Iterator<Item = PortConfig> {
 fn note(plan: &Plan, reports: &[TunnelReport]) -> Option<String> {
     let is_estimated = |node: &NodePlan| {
         let port = node.interfaces.first().map(|interface| port_id(interface.end));
-        reports.iter().any(|report| Some(report.port) == port && report.was_joined && !report.has_common_clock)
+        let is_guessed = |report: &TunnelReport| !report.has_common_clock && report.clocks.asymmetry_ns.is_none();
+        reports.iter().any(|report| Some(report.port) == port && report.was_joined && is_guessed(report))
     };
     let estimated: Vec<&str> =
         wanted(plan).filter(|(_, node, _)| is_estimated(node)).map(|(_, node, _)| node.name.as_str()).collect();

@@ -9,6 +9,7 @@
 //! encrypted (`seal`). The module `path` estimates how far the clocks of both machines are apart. The meter of a pipe counts what its
 //! delay could not make up for as lateness, and the crate `judge` judges the reports of tunnels.
 
+mod day;
 mod far_end;
 mod heard;
 mod identity;
@@ -347,6 +348,7 @@ impl PortGroup for Tunnels {
 impl Tunnel {
     fn new(port: PortId, mut far: FarEnd, pipes: Vec<PipeId>) -> Self {
         far.takes_frames = true;
+        far.path.begin_counting();
         // Greetings that the path did not carry were an attempt.
         (far.socket.refused, far.socket.last_error) = (0, None);
         Self {
@@ -366,7 +368,7 @@ impl Tunnel {
 
     /// How long before they are due packets are sent.
     fn lead(&self) -> Duration {
-        Duration::from_nanos((3 * self.far.path.most() + SPARE).min(MOST_AHEAD))
+        Duration::from_nanos(self.far.path.three_ways().saturating_add(SPARE).min(MOST_AHEAD))
     }
 
     /// Takes a datagram.
@@ -472,6 +474,7 @@ impl Tunnel {
             port: self.port,
             base: Duration::from_nanos(far.path.base()),
             has_common_clock: far.path.is_common(),
+            clocks: far.clocks(),
             took: heard.took.clone(),
             behind: self.behind.clone(),
             sent: heard.sent,

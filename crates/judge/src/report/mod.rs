@@ -423,6 +423,9 @@ pub struct Verdict {
     pub machine: Option<String>,
     /// Remarks that are no findings, above all on what could not be judged, and why.
     pub notes: Vec<String>,
+    /// By how much one-way delays over tunnels to other machines are off at most, by what is known of the clocks; null: there is no tunnel.
+    #[serde(default)]
+    pub one_way_bound_ns: Option<u64>,
 }
 
 /// One bound that was not kept.

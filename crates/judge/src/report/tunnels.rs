@@ -19,6 +19,18 @@ pub struct TunnelRow {
     pub base_ns: u64,
     /// Whether both ends read one clock, so that each way is known by itself.
     pub one_clock: bool,
+    /// By how much one-way delays from there are off at most, by what is known of the clocks of both ends; 0 if they read one clock.
+    #[serde(default)]
+    pub one_way_bound_ns: u64,
+    /// By how much longer the way there takes than the way back, at their best; null: no common time of day tells.
+    #[serde(default)]
+    pub asymmetry_ns: Option<i64>,
+    /// How often the clocks of both ends moved apart at once, as after a machine stood still.
+    #[serde(default)]
+    pub clock_jumps: u64,
+    /// Whether the times of day of both ends are further apart than the machines say.
+    #[serde(default)]
+    pub clocks_contradict: bool,
     /// How long datagrams took from there: the shortest time.
     #[serde(default)]
     pub path_min_ns: u64,
@@ -104,6 +116,10 @@ impl TunnelRow {
             remote: tunnel.remote.clone(),
             base_ns: report.base.as_nanos(),
             one_clock: report.has_common_clock,
+            one_way_bound_ns: report.clocks.bound.as_nanos(),
+            asymmetry_ns: report.clocks.asymmetry_ns,
+            clock_jumps: report.clocks.jumps,
+            clocks_contradict: report.clocks.contradict,
             path_min_ns: report.took.min().map_or(0, Duration::as_nanos),
             path_p50_ns: quantile(&report.took, 0.5),
             path_p99_ns: quantile(&report.took, 0.99),

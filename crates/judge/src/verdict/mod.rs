@@ -260,8 +260,10 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
             .push("whether the engine waited for a processor: this kernel keeps no account (CONFIG_SCHED_INFO)".into());
     }
     let machine = about_the_machine(allowed, evidence, complaint);
+    notes.extend(evidence.tunnels.iter().filter_map(tunnels::contradiction));
     let judgement = judgement(&evidence.pipes, &findings);
-    Verdict { judgement, findings, causes, dilation, machine, notes }
+    let one_way_bound_ns = tunnels::one_way_bound(&evidence.tunnels);
+    Verdict { judgement, findings, causes, dilation, machine, notes, one_way_bound_ns }
 }
 
 /// Of links that carried nothing there is nothing to say, neither that they were as described nor the contrary. In a lab without links,

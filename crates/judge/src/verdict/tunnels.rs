@@ -7,8 +7,23 @@ use crate::{Finding, TunnelRow};
 /// The findings about a tunnel. Slowing the lab helps against none: the path keeps its own time.
 pub(super) fn findings(allowed: &Allowed, tunnel: &TunnelRow) -> Vec<Finding> {
     let finding = |text: String| Finding { subject: format!("tunnel {}", tunnel.node), text, slowing: None };
-    let all = [lost(tunnel), absent(tunnel), missed(tunnel), late(allowed, tunnel)];
+    let all = [lost(tunnel), absent(tunnel), missed(tunnel), late(allowed, tunnel), jumped(tunnel)];
     all.into_iter().flatten().map(finding).collect()
+}
+
+/// Returns by how much one-way delays are off at most, over any of the tunnels, in nanoseconds; none if no far end was there.
+pub(super) fn one_way_bound(tunnels: &[TunnelRow]) -> Option<u64> {
+    tunnels.iter().filter(|tunnel| tunnel.joined).map(|tunnel| tunnel.one_way_bound_ns).max()
+}
+
+/// Says that the times of day of both ends are not what the machines say.
+pub(super) fn contradiction(tunnel: &TunnelRow) -> Option<String> {
+    tunnel.clocks_contradict.then(|| {
+        format!(
+            "the times of day of both ends of tunnel {}, which are further apart than the machines say: nothing follows from them",
+            tunnel.node
+        )
+    })
 }
 
 fn lost(tunnel: &TunnelRow) -> Option<String> {
@@ -59,6 +74,13 @@ fn late(allowed: &Allowed, tunnel: &TunnelRow) -> Option<String> {
     })
 }
 
+fn jumped(tunnel: &TunnelRow) -> Option<String> {
+    (tunnel.clock_jumps > 0).then(|| {
+        let times = counted(usize::try_from(tunnel.clock_jumps).unwrap_or(usize::MAX), "time");
+        format!("the clocks of both ends moved apart at once {times}, as after a machine stood still: packets were late or early by that")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +110,19 @@ mod tests {
     }
 
     #[test]
+    fn the_worst_tunnel_bounds_one_way_delays() {
+        let with = |bound| TunnelRow { one_way_bound_ns: bound, ..fine() };
+        assert_eq!(one_way_bound(&[]), None);
+        assert_eq!(one_way_bound(&[TunnelRow { joined: false, ..with(9) }]), None);
+        assert_eq!(one_way_bound(&[with(7), with(38_000), with(0)]), Some(38_000));
+        assert_eq!(contradiction(&fine()), None);
+        assert!(
+            contradiction(&TunnelRow { clocks_contradict: true, ..fine() })
+                .is_some_and(|told| told.contains("tunnel far"))
+        );
+    }
+
+    #[test]
     fn what_the_path_and_the_far_end_did_is_found() {
         assert!(told(&TunnelRow { lost_frames: 100, ..fine() }).contains("lost 100 of 1000 frames"));
         let in_part = told(&TunnelRow { lost_frames: 100, lost_in_joining_frames: 30, ..fine() });
@@ -97,6 +132,7 @@ mod tests {
         assert_eq!(told(&gone), "nothing came from the far end any more after 12.3 s");
         assert!(told(&TunnelRow { left: true, ..gone }).contains("and 7 frames for it could not be sent"));
         assert!(told(&TunnelRow { gaps: 1, silent_ns: 2_000_000_000, ..fine() }).contains("1 time, for 2 s"));
+        assert!(told(&TunnelRow { clock_jumps: 2, ..fine() }).contains("moved apart at once 2 times"));
         let late = told(&TunnelRow { behind_p99_ns: 3_000_000, spare_ns: 500_000, ..fine() });
         assert!(late.contains("describe a delay"), "{late}");
     }

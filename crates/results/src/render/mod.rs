@@ -396,6 +396,9 @@ pub fn verdict(verdict: &Verdict) -> String {
     if let Some(machine) = &verdict.machine {
         push_line(&mut text, &format!("  {machine}"));
     }
+    if let Some(bound) = verdict.one_way_bound_ns.filter(|bound| *bound > 0) {
+        push_line(&mut text, &format!("  one-way delays between machines: off by {} at most", span(bound)));
+    }
     for note in &verdict.notes {
         push_line(&mut text, &format!("  {FAINT}not judged: {note}{FAINT:#}"));
     }

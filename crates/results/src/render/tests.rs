@@ -95,6 +95,7 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
         slowing: None,
     };
     let bad = Verdict {
+        one_way_bound_ns: Some(38_000),
         judgement: Judgement::NotAsDescribed,
         findings: vec![finding("backbone forward", "12 ms late"), finding("engine", "3 packets lost")],
         causes: vec!["the engine waited".into()],
@@ -105,7 +106,8 @@ fn the_verdict_names_the_worst_finding_and_what_would_help() {
     assert_eq!(
         plain(&verdict(&bad)),
         "verdict: NOT as described: backbone forward: 12 ms late (and 1 more)\n  engine: 3 packets lost\n  \
-         cause: the engine waited\n  a dilation of 12 would fit: --clock 12, or --auto-dilate\n  netloom doctor says why\n  not judged: the CPU share of r1: no controller\n"
+         cause: the engine waited\n  a dilation of 12 would fit: --clock 12, or --auto-dilate\n  netloom doctor says why\n  \
+         one-way delays between machines: off by 38 us at most\n  not judged: the CPU share of r1: no controller\n"
     );
     let good = Verdict { judgement: Judgement::AsDescribed, ..Verdict::default() };
     assert_eq!(plain(&verdict(&good)), "verdict: as described\n");

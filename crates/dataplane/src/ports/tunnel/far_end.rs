@@ -2,17 +2,19 @@
 
 mod frames;
 
+use super::day::DayClock;
 use super::heard::Heard;
 use super::identity::{clock_identity, random};
 use super::message::{GREETING, Greeting, HEADER, Message, PLAIN, SEALED, Stray, VERSION, between};
 use super::numbers::Numbers;
-use super::path::{Path, Sample};
+use super::path::{Clocks, Common, Path, Sample};
 use super::pieces::Joining;
 use super::repair::{Kept, Missing};
 use super::room::Room;
 use super::seal::{MAC, SEAL, Seals, Unopened};
 use super::socket::Socket;
 use super::{Refusal, SHORTEST, TunnelSettings};
+use netloom_figures::TunnelClocks;
 use std::collections::VecDeque;
 use std::io;
 use std::net::UdpSocket;
@@ -65,6 +67,8 @@ pub(super) struct FarEnd {
     /// How many frames were sent in this life of the far end, and when it is to hear that; never, if it has heard.
     frames: u64,
     says_at: u64,
+    /// The time of day of this end.
+    day: DayClock,
     pub(super) path: Path,
     pub(super) numbers: Numbers,
     /// Its frames that came in part.
@@ -113,6 +117,7 @@ impl FarEnd {
             questions: 0,
             frames: 0,
             says_at: u64::MAX,
+            day: DayClock::new()?,
             path: Path::default(),
             numbers: Numbers::default(),
             joining: Joining::default(),
@@ -169,6 +174,14 @@ impl FarEnd {
         self.settle(now);
         self.joining.expire(now, &mut self.numbers);
         self.numbers.lost(self.settled)
+    }
+
+    /// Returns what is known of the clocks of both ends.
+    pub(super) fn clocks(&self) -> TunnelClocks {
+        let Clocks { bound, asymmetry, jumps, contradict } = self.path.clocks();
+        let bound = if self.path.is_common() { 0 } else { bound };
+        let before = self.heard_of.jumps;
+        TunnelClocks { bound: between(0, bound), asymmetry_ns: asymmetry, jumps: before + jumps, contradict }
     }
 
     fn settle(&mut self, now: u64) {
@@ -303,13 +316,14 @@ impl FarEnd {
                     self.missing.sent(frames, came);
                 }
                 let token = self.token();
-                let now = self.socket.now();
-                self.say(&Message::Echo { number, asked: sent, came, sent: now }, token);
+                let (day, now) = (self.day.read(), self.socket.now());
+                self.say(&Message::Echo { number, asked: sent, came, sent: now, day }, token);
                 self.socket.flush();
                 None
             }
-            Message::Echo { asked, came: there, sent, .. } => {
-                self.path.learn(Sample { asked, came: there, answered: sent, back: came });
+            Message::Echo { asked, came: there, sent, day, .. } => {
+                let common = day.zip(self.day.read()).and_then(|(far, own)| Common::of(own, far));
+                self.path.learn(Sample { asked, came: there, answered: sent, back: came }, common);
                 self.heard_of.took.record(between(0, self.path.took(sent, came)), 1);
                 None
             }
@@ -452,6 +466,7 @@ impl FarEnd {
             self.heard_of.before.iter_mut().zip(before).for_each(|(all, own)| *all = all.saturating_add(own));
             self.heard_of.gaps += u64::from(self.is_ready);
         }
+        self.heard_of.jumps += self.path.clocks().jumps;
         self.path = Path::new(greeting.clock == self.own.clock && greeting.clock != 0);
         self.greeting = Some(greeting);
         (self.knows_us, self.is_ready, self.has_left) = (false, false, false);

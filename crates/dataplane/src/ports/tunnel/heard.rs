@@ -21,4 +21,6 @@ pub(super) struct Heard {
     /// How often it was silent for a while and came back.
     pub(super) gaps: u64,
     pub(super) silent_ns: u64,
+    /// How often the clocks of both ends moved apart at once, in its earlier lives.
+    pub(super) jumps: u64,
 }

@@ -12,11 +12,12 @@
 //! The token is the receiver's: it chose it at random and sent it in its greeting, so that nobody who does not see the path
 //! can speak for the far end. Stamps are nanoseconds of a sender's or receiver's `CLOCK_MONOTONIC`.
 
+use super::day::Day;
 use super::pieces::Piece;
 use netloom_units::Duration;
 
 /// What this program speaks. Another version is refused.
-pub(super) const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 3;
 /// Bytes before a frame.
 pub(super) const HEADER: usize = 40;
 /// Bytes before a piece of a frame, beside the header: the length of the frame.
@@ -32,7 +33,10 @@ pub(super) const MODE_AT: usize = HEADER + 24;
 /// The modes: frames are wrapped as they are, or sealed with a key.
 pub(super) const PLAIN: u32 = 0;
 pub(super) const SEALED: u32 = 1;
-const ANSWER: usize = 8;
+/// When it was sent, and the time of day there: its offset, and by how much it is off at most.
+const ANSWER: usize = 24;
+/// Nobody says by how much the time of day is off.
+const UNBOUNDED: u64 = u64::MAX;
 
 /// What one end tells the other of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +69,8 @@ pub(super) enum Message<'a> {
     Piece { number: u64, due: u64, sent: u64, piece: Piece<'a> },
     /// A question for the time: when it was sent, and how many frames were sent before it.
     Probe { number: u64, sent: u64, frames: u64 },
-    /// The answer: what was asked, when that came and when this left.
-    Echo { number: u64, asked: u64, came: u64, sent: u64 },
+    /// The answer: what was asked, when that came and when this left, and the time of day there.
+    Echo { number: u64, asked: u64, came: u64, sent: u64, day: Option<Day> },
     /// The far end leaves.
     Bye { frames: u64 },
     /// A request for frames that have not come (see `repair`): the first number, and a bit for each from it on.
@@ -108,7 +112,9 @@ impl<'a> Message<'a> {
             2 => Self::Frame { number: number(16), due: number(24), sent: number(32), bytes: body },
             3 => Self::Probe { number: number(16), sent: number(24), frames: number(32) },
             4 if body.len() >= ANSWER => {
-                Self::Echo { number: number(16), asked: number(24), came: number(32), sent: word(body, 0) }
+                let (offset, bound) = (word(body, 8).cast_signed(), word(body, 16));
+                let day = (bound != UNBOUNDED).then_some(Day { offset, bound });
+                Self::Echo { number: number(16), asked: number(24), came: number(32), sent: word(body, 0), day }
             }
             5 => Self::Bye { frames: number(16) },
             6 => {
@@ -136,9 +142,12 @@ impl<'a> Message<'a> {
                 out.extend_from_slice(bytes);
             }
             Self::Probe { number, sent, frames } => head(out, 3, [token, number, sent, frames]),
-            Self::Echo { number, asked, came, sent } => {
+            Self::Echo { number, asked, came, sent, day } => {
                 head(out, 4, [token, number, asked, came]);
-                out.extend_from_slice(&sent.to_be_bytes());
+                let Day { offset, bound } = day.unwrap_or(Day { offset: 0, bound: UNBOUNDED });
+                [sent, offset.cast_unsigned(), bound]
+                    .iter()
+                    .for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
             }
             Self::Bye { frames } => head(out, 5, [token, frames, 0, 0]),
             Self::Again { first, bits } => head(out, 7, [token, first, bits, 0]),
@@ -202,7 +211,8 @@ mod tests {
             Message::Hello { greeting: GREETING, len: 88, knows: false },
             Message::Frame { number: 1, due: 2, sent: 3, bytes: &[4; 60] },
             Message::Probe { number: 1, sent: 2, frames: 3 },
-            Message::Echo { number: 1, asked: 2, came: 3, sent: 4 },
+            Message::Echo { number: 1, asked: 2, came: 3, sent: 4, day: None },
+            Message::Echo { number: 1, asked: 2, came: 3, sent: 4, day: Some(Day { offset: -5, bound: 6 }) },
             Message::Bye { frames: 5 },
             Message::Again { first: 6, bits: 9 },
             Message::Piece {
@@ -221,8 +231,8 @@ mod tests {
             } else {
                 assert_eq!(Message::parse(&bytes, 12), Err(Stray::Token));
             }
-            bytes[4] = 3;
-            assert_eq!(Message::parse(&bytes, 11), Err(Stray::Version(3)));
+            bytes[4] = VERSION + 1;
+            assert_eq!(Message::parse(&bytes, 11), Err(Stray::Version(VERSION + 1)));
             bytes[0] = 0;
             assert_eq!(Message::parse(&bytes, 11), Err(Stray::Other));
         }

@@ -5,9 +5,15 @@
 //! by how far the clocks are apart, with opposite signs. NTP takes the sample with the shortest round trip of eight. Here the
 //! least of each way counts, of each second: a path that varies seldom shows its shortest time on both ways at once. Half of
 //! the difference of both is how far the clocks are apart; a line through the last seconds tells how fast they drift.
-//! That is right as far as the path takes equally long both ways at its best, which nobody can tell without a common clock.
+//! That is right as far as the path takes equally long both ways at its best, which nobody can tell without a common clock. No way takes less
+//! than no time, so that it is off by half of the round trip at most. Where both ends know how exact their time of day is (`day`), the clocks
+//! are apart by its difference, up to both bounds: what is within both ranges counts, and the path may take longer one way.
 //! Where both ends read the same clock, as on one machine, nothing is estimated.
+//!
+//! A sample that contradicts all that is known may be wrong: its instants come from the time of day, which somebody may have set while a
+//! datagram waited. If others follow, the clocks themselves have moved apart (a machine that stood still), and everything begins anew.
 
+use super::day::Day;
 use std::collections::VecDeque;
 
 /// A second of samples.
@@ -20,6 +26,18 @@ const FARTHEST_APART: u64 = 1 << 60;
 const NOISE_NS: f64 = 50_000.0;
 /// Clocks that drift by more are broken: NTP's bound (RFC 5905, section 11.2: 500 ppm), and as much again for the other one.
 const MOST_DRIFT: f64 = 1e-3;
+/// What may be wrong with the drift that is known, per second: that of two clocks which something sets right (15 ppm each; RFC 5905,
+/// section 11.2), and of two that run as they like while it is not known yet.
+const UNSURE: f64 = 30e-6;
+const UNSURE_AT_FIRST: f64 = 200e-6;
+/// Seconds that tell a drift.
+const TELLING: usize = 4;
+/// Until the next sample, in nanoseconds: of some questions, a few may be lost.
+const NEXT_NS: f64 = 1e8;
+/// What ranges may be apart before they contradict one another, in nanoseconds: what reading clocks takes.
+const CONTRADICTION_NS: i64 = 100_000;
+/// Samples one after another that contradict what is known are right.
+const CONTRADICTIONS: u32 = 3;
 /// Least samples before anything is reported: some tens of milliseconds.
 pub(super) const ENOUGH: u32 = 16;
 
@@ -32,6 +50,48 @@ pub(super) struct Sample {
     pub(super) back: u64,
 }
 
+/// How far the other clock is ahead by the time of day of both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Common {
+    ahead: i64,
+    /// By how much that is off at most.
+    bound: i64,
+}
+
+impl Common {
+    /// What both ends say; none if that cannot be.
+    pub(super) fn of(own: Day, far: Day) -> Option<Self> {
+        let bound = i64::try_from(own.bound.checked_add(far.bound)?).ok()?;
+        Some(Self { ahead: own.offset.checked_sub(far.offset)?, bound })
+    }
+
+    fn range(self) -> Range {
+        Range { least: self.ahead.saturating_sub(self.bound), most: self.ahead.saturating_add(self.bound) }
+    }
+}
+
+/// The least and the most by which the other clock can be ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    least: i64,
+    most: i64,
+}
+
+impl Range {
+    fn and(self, other: Self) -> Self {
+        Self { least: self.least.max(other.least), most: self.most.min(other.most) }
+    }
+
+    /// By how much nothing is within it; negative if something is.
+    fn gap(self) -> i64 {
+        self.least.saturating_sub(self.most)
+    }
+
+    fn middle(self) -> i64 {
+        self.least.midpoint(self.most)
+    }
+}
+
 /// The least of each way in a second, and the most of the way there.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
@@ -40,6 +100,8 @@ struct Bin {
     there: i64,
     back: i64,
     most_there: i64,
+    /// The most exact that the times of day said, and when.
+    common: Option<(u64, Common)>,
 }
 
 impl Bin {
@@ -48,10 +110,27 @@ impl Bin {
         self.there.saturating_add(self.back)
     }
 
+    fn range(&self) -> Range {
+        Range { least: self.back.saturating_neg(), most: self.there }
+    }
+
     /// How far the other clock is ahead, if both ways were as long at their best.
     fn ahead(&self) -> i64 {
         self.there.midpoint(self.back.saturating_neg())
     }
+}
+
+/// What is known of the clocks of both ends, for the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Clocks {
+    /// By how much one-way delays are off at most, since frames are taken, in nanoseconds.
+    pub(super) bound: u64,
+    /// By how much longer the way there takes than the way back, at their best, in nanoseconds; none: no common time of day tells.
+    pub(super) asymmetry: Option<i64>,
+    /// How often the clocks moved apart at once.
+    pub(super) jumps: u64,
+    /// Whether the times of day are further apart than both ends say.
+    pub(super) contradict: bool,
 }
 
 /// See the module.
@@ -59,12 +138,20 @@ impl Bin {
 pub(super) struct Path {
     /// Whether both ends read the same clock.
     is_common: bool,
+    clocks: Clocks,
+    /// Samples one after another that contradicted what is known.
+    strange: u32,
     bins: VecDeque<Bin>,
     samples: u32,
     /// How far the other clock is ahead of this one at `origin`, in nanoseconds, and how much more per nanosecond from then on.
     origin: u64,
     ahead: i64,
     drift: f64,
+    /// What the ranges add to that line.
+    shift: i64,
+    /// When the latest sample came, and what the times of day said then.
+    latest: u64,
+    common: Option<Common>,
 }
 
 impl Path {
@@ -85,7 +172,7 @@ impl Path {
 
     /// Learns from an answer. What cannot be, because the answer left before the question came or came before it was asked, is
     /// left out.
-    pub(super) fn learn(&mut self, sample: Sample) {
+    pub(super) fn learn(&mut self, sample: Sample, common: Option<Common>) {
         let Sample { asked, came, answered, back } = sample;
         if answered < came || back < asked || answered - came > back - asked {
             return;
@@ -94,11 +181,21 @@ impl Path {
         if there.unsigned_abs().max(returned.unsigned_abs()) > FARTHEST_APART {
             return;
         }
-        self.samples = self.samples.saturating_add(1);
-        if there < 0 || returned < 0 {
+        let told = Range { least: returned.saturating_neg(), most: there };
+        if self.range(asked).and(told).gap() > CONTRADICTION_NS {
+            self.strange += 1;
+            if self.strange < CONTRADICTIONS {
+                return;
+            }
             // Nothing comes before it was sent: it is not the same clock after all, as after a machine was copied.
+            self.clocks.jumps += u64::from(!self.is_common);
             self.is_common = false;
+            self.bins.clear();
         }
+        self.strange = 0;
+        self.samples = self.samples.saturating_add(1);
+        (self.latest, self.common) = (back, common);
+        let common = common.map(|common| (back, common));
         let begin = self.bins.back().map(|bin| bin.begin).filter(|begin| asked.saturating_sub(*begin) < BIN_NS);
         let begin = begin.unwrap_or(asked);
         // As it would have been in the middle of its second: else the drift of one would count as time on the path.
@@ -109,18 +206,20 @@ impl Path {
                 bin.there = bin.there.min(there);
                 bin.back = bin.back.min(returned);
                 bin.most_there = bin.most_there.max(there);
+                bin.common = bin.common.into_iter().chain(common).min_by_key(|(_, common)| common.bound);
             }
             None => {
                 self.fit();
                 if self.bins.len() == BINS {
                     self.bins.pop_front();
                 }
-                self.bins.push_back(Bin { begin, there, back: returned, most_there: there });
+                self.bins.push_back(Bin { begin, there, back: returned, most_there: there, common });
             }
         }
         if self.bins.len() == 1 {
             self.fit();
         }
+        self.narrow();
     }
 
     /// Fits the line through the seconds that are over, or through the first: least squares, in which a second counts by how
@@ -151,14 +250,85 @@ impl Path {
             xy += weight * (at - x) * (ahead - y);
         }
         // A short time tells no drift.
-        self.drift = if points.len() >= 4 && xx > 0.0 { (xy / xx).clamp(-MOST_DRIFT, MOST_DRIFT) } else { 0.0 };
+        let tells = points.len() >= TELLING && xx > 0.0;
+        self.drift = if tells { (xy / xx).clamp(-MOST_DRIFT, MOST_DRIFT) } else { 0.0 };
         self.ahead = base.saturating_add((y - self.drift * x) as i64);
+    }
+
+    /// Brings the clocks within what both ranges say, and notes by how much they are off at most.
+    fn narrow(&mut self) {
+        let Some(newest) = self.bins.back().filter(|_| !self.is_common) else { return };
+        let (at, own) = (self.latest, newest.range());
+        let all = self.range_of_samples(at);
+        // Seconds that contradict one another a little, by a drift that has changed: the newest counts.
+        let asked = if all.gap() > 0 { self.moved(own, middle(newest.begin), BIN_NS / 2, at) } else { all };
+        let told = self.range_of_days(at);
+        self.clocks.contradict |= told.is_some_and(|told| asked.and(told).gap() > CONTRADICTION_NS);
+        let both = told.map(|told| asked.and(told)).filter(|both| !self.clocks.contradict && both.gap() <= 0);
+        let range = both.unwrap_or(asked);
+        self.shift = 0;
+        let line = self.ahead(at);
+        let ahead = if range == asked { line.clamp(range.least, range.most) } else { range.middle() };
+        self.shift = ahead.saturating_sub(line);
+        let off = ahead.saturating_sub(range.least).max(range.most.saturating_sub(ahead)).unsigned_abs();
+        let later = (self.unsure() * NEXT_NS) as u64;
+        self.clocks.bound = self.clocks.bound.max(off.saturating_add(later));
+        let shortest = self.bins.iter().min_by_key(|bin| bin.round_trip()).filter(|_| range != asked);
+        self.clocks.asymmetry = shortest.map(|bin| {
+            let then = self.ahead(middle(bin.begin));
+            bin.there.saturating_sub(then).saturating_sub(bin.back.saturating_add(then))
+        });
+    }
+
+    /// The range in which all that is known puts the other clock at this instant.
+    fn range(&self, at: u64) -> Range {
+        if self.is_common { Range { least: 0, most: 0 } } else { self.range_of_samples(at) }
+    }
+
+    /// That of questions and answers: no way takes less than no time.
+    fn range_of_samples(&self, at: u64) -> Range {
+        let of = |bin: &Bin| self.moved(bin.range(), middle(bin.begin), BIN_NS / 2, at);
+        self.bins.iter().map(of).fold(Range { least: i64::MIN / 2, most: i64::MAX / 2 }, Range::and)
+    }
+
+    /// That of the times of day; none if one is not known.
+    fn range_of_days(&self, at: u64) -> Option<Range> {
+        let latest = self.common.map(|common| (self.latest, common));
+        let of = |(then, common): (u64, Common)| self.moved(common.range(), then, 0, at);
+        self.bins.iter().filter_map(|bin| bin.common).chain(latest).map(of).reduce(Range::and)
+    }
+
+    /// A range that was right at an instant, or within so many nanoseconds of it, as it is at another one: by the drift, and by what may be wrong
+    /// with that.
+    fn moved(&self, range: Range, then: u64, within: u64, at: u64) -> Range {
+        let passed = difference(at, then) as f64;
+        let drifted = (passed * self.drift) as i64;
+        let unsure = (self.unsure() * (passed.abs() + within as f64)) as i64;
+        Range {
+            least: range.least.saturating_add(drifted).saturating_sub(unsure),
+            most: range.most.saturating_add(drifted).saturating_add(unsure),
+        }
+    }
+
+    fn unsure(&self) -> f64 {
+        if self.bins.len() >= TELLING { UNSURE } else { UNSURE_AT_FIRST }
+    }
+
+    /// Returns what is known of the clocks.
+    pub(super) fn clocks(&self) -> Clocks {
+        self.clocks
+    }
+
+    /// From now on it counts by how much the clocks may be off.
+    pub(super) fn begin_counting(&mut self) {
+        self.clocks = Clocks::default();
+        self.narrow();
     }
 
     /// How far the other clock is ahead of this one at this instant of this one, in nanoseconds.
     pub(super) fn ahead(&self, at: u64) -> i64 {
         let drifted = (difference(at, self.origin) as f64 * self.drift) as i64;
-        if self.is_common { 0 } else { self.ahead.saturating_add(drifted) }
+        if self.is_common { 0 } else { self.ahead.saturating_add(self.shift).saturating_add(drifted) }
     }
 
     /// The instant of this end's clock at which the other's shows `there`. `now`: about when that is.
@@ -182,6 +352,14 @@ impl Path {
         self.there(|bin| bin.most_there).max().unwrap_or(0)
     }
 
+    /// The time of a frame that the first way loses, of a request for it and of the frame once more, at most.
+    pub(super) fn three_ways(&self) -> u64 {
+        let back = self.bins.iter().map(|bin| bin.back.saturating_add(self.ahead(middle(bin.begin))));
+        let back = back.min().map_or(0, |back| u64::try_from(back).unwrap_or(0));
+        let most = self.most();
+        most.saturating_mul(2).saturating_add(most.max(back))
+    }
+
     fn there(&self, of: impl Fn(&Bin) -> i64) -> impl Iterator<Item = u64> {
         self.bins
             .iter()
@@ -198,99 +376,4 @@ fn difference(one: u64, other: u64) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Numbers that look like chance, 0 to 999.
-    fn chance(seed: &mut u64) -> u64 {
-        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*seed >> 33) % 1_000
-    }
-
-    /// A path of 2.8 to 3.2 ms both ways, asked fifty times a second for so long; the other clock is so far ahead and gains so
-    /// many millionths.
-    fn played(seconds: u64, ahead: i64, ppm: i64, is_common: bool) -> (Path, u64) {
-        let mut path = Path::new(is_common);
-        let (mut seed, start) = (1, 1_000_000_000_000_u64);
-        let other = |at: u64| {
-            let gained = i64::try_from(at - start).unwrap() * ppm / 1_000_000;
-            at.checked_add_signed(ahead + gained).unwrap()
-        };
-        let mut now = start;
-        while now < start + seconds * 1_000_000_000 {
-            let came = now + 2_800_000 + chance(&mut seed) * 400;
-            let answered = came + 50_000;
-            let back = answered + 2_800_000 + chance(&mut seed) * 400;
-            path.learn(Sample { asked: now, came: other(came), answered: other(answered), back });
-            now += 20_000_000;
-        }
-        (path, now)
-    }
-
-    #[test]
-    fn clocks_that_drift_are_known_to_some_microseconds() {
-        for (ahead, ppm) in [(0, 0), (5_000_000_000, 0), (-70_000_000_000, 50), (1_234_567, -100)] {
-            let (path, now) = played(40, ahead, ppm, false);
-            let right = ahead + 40_000 * ppm;
-            let error = (path.ahead(now) - right).abs();
-            assert!(error < 20_000, "{ahead} ns, {ppm} ppm: off by {error} ns");
-            assert!((2_790_000..2_850_000).contains(&path.base()), "{}", path.base());
-            assert!((3_150_000..3_250_000).contains(&path.most()), "{}", path.most());
-        }
-    }
-
-    /// In some seconds, few datagrams come through, and one way is never at its best.
-    #[test]
-    fn a_second_without_the_shortest_way_shifts_nothing() {
-        for late in [[0, 4_000_000], [4_000_000, 0], [2_000_000, 9_000_000]] {
-            let mut path = Path::new(false);
-            let (mut seed, start, ahead) = (1, 1_000_000_000_000_u64, 1_000_000_000_000_i64);
-            for turn in 0..250_u64 {
-                let now = start + turn * 20_000_000;
-                let [longer_there, longer_back] = if (100..200).contains(&turn) { late } else { [0; 2] };
-                let came = now + 3_000_000 + chance(&mut seed) * 100 + longer_there;
-                let back = came + 3_000_000 + chance(&mut seed) * 100 + longer_back;
-                let there = came.checked_add_signed(ahead).unwrap();
-                path.learn(Sample { asked: now, came: there, answered: there, back });
-            }
-            let error = (path.ahead(start + 5_000_000_000) - ahead).abs();
-            assert!(error < 60_000, "{late:?}: off by {error} ns");
-            assert!((2_940_000..3_060_000).contains(&path.base()), "{late:?}: {}", path.base());
-        }
-    }
-
-    #[test]
-    fn a_common_clock_is_not_estimated_unless_it_cannot_be_one() {
-        let (path, now) = played(2, 0, 0, true);
-        assert!(path.is_common() && path.ahead(now) == 0);
-        assert_eq!(path.took(now - 3_000_000, now), 3_000_000);
-        let (other, end) = played(2, 10_000_000, 0, true);
-        assert!(!other.is_common() && (other.ahead(end) - 10_000_000).abs() < 50_000);
-    }
-
-    /// A far end may say what it likes.
-    #[test]
-    fn stamps_of_any_size_are_borne() {
-        let mut path = Path::new(false);
-        let edges = [0, 1, 1 << 59, 1 << 60, 1 << 61, u64::MAX / 2, u64::MAX - 1, u64::MAX];
-        for (turn, there) in edges.into_iter().cycle().take(200).enumerate() {
-            let asked = 1_000_000_000 * (turn as u64 + 1);
-            for answered in edges {
-                path.learn(Sample { asked, came: there, answered, back: asked.saturating_add(answered) });
-                path.learn(Sample { asked, came: there, answered: there, back: asked + 1_000 });
-            }
-            let _ = (path.ahead(asked), path.here(there, asked), path.base(), path.most(), path.took(there, asked));
-        }
-    }
-
-    #[test]
-    fn nonsense_teaches_nothing() {
-        let mut path = Path::new(false);
-        for (asked, came, answered, back) in [(10, 5, 4, 20), (10, 5, 6, 9), (10, 0, u64::MAX, 20)] {
-            path.learn(Sample { asked, came, answered, back });
-        }
-        assert!(!path.is_known() && path.base() == 0);
-        path.learn(Sample { asked: 0, came: u64::MAX - 5, answered: u64::MAX, back: u64::MAX });
-        let _ = (path.ahead(u64::MAX), path.here(u64::MAX, 0), path.most());
-    }
-}
+mod tests;

@@ -90,7 +90,7 @@ fn another_version_and_an_echo_of_oneself_are_refused() {
     assert_eq!(end.greet(), Err(Refusal::Ourselves));
     hello[4] = 9;
     far.send(&hello[..len]).unwrap();
-    assert_eq!(end.greet(), Err(Refusal::Version { own: 2, other: 9 }));
+    assert_eq!(end.greet(), Err(Refusal::Version { own: message::VERSION, other: 9 }));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn whoever_lacks_the_token_changes_nothing() {
     let all = [
         Message::Frame { number: 0, due: 0, sent: 0, bytes: &[0; 60] },
         Message::Probe { number: 1, sent: 0, frames: u64::MAX },
-        Message::Echo { number: 0, asked: 0, came: 0, sent: 0 },
+        Message::Echo { number: 0, asked: 0, came: 0, sent: 0, day: None },
         Message::Bye { frames: 9 },
     ];
     let now = far.socket.now();

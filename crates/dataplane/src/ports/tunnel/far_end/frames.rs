@@ -47,7 +47,7 @@ impl FarEnd {
 
     /// Asks the far end for frames that have not come.
     pub(super) fn ask_again(&mut self, now: u64) {
-        let (token, round_trip) = (self.token(), 2 * self.path.most());
+        let (token, round_trip) = (self.token(), self.path.three_ways().saturating_sub(self.path.most()));
         while let Some((first, bits)) = self.missing.ask(now, round_trip) {
             self.say(&Message::Again { first, bits }, token);
         }
