@@ -17,6 +17,7 @@ since() { echo "$(date +%s.%N) - $1" | bc; }
 
 fault() {
     case $1 in
+    head) kill -9 $(pgrep gcs_server) ;;
     agent) kill -9 $(there ray::Player) ;;
     stopped) kill -STOP $(there ray::Player) && (sleep 5; kill -CONT $(there ray::Player)) & ;;
     node) kill -9 $(there raylet) ;;
@@ -27,10 +28,18 @@ fault() {
     esac 2>/dev/null || true
 }
 
+# Makes the cluster; it is there when both machines are in it.
+cluster() {
+    ip netns exec a $start --head --include-dashboard=false --node-ip-address 10.99.0.1 --port 6399 --temp-dir /run/ray >>ray-a.log 2>&1
+    join
+}
+
 # Mends what the fault has broken, and waits until nothing is left of the run.
 mend() {
     ip -n b link set vb up
     rm -f /run/b/full
+    # Without its head, a cluster ends after a minute.
+    [ "$1" != head ] || { kill -9 $(pgrep raylet) || true; sleep 1; cluster; }
     # Ray takes a machine that was cut off to be gone some time later: it joins anew.
     [ "$1" != cut ] || kill -9 $(there raylet) || true
     [ "$1" != cut ] && [ "$1" != node ] || join
@@ -45,12 +54,11 @@ mend() {
     cat gates >>left
 }
 
-ip netns exec a $start --head --include-dashboard=false --node-ip-address 10.99.0.1 --port 6399 --temp-dir /run/ray >ray-a.log 2>&1
-join
+cluster
 until [ "$(nodes)" = 2 ]; do sleep 0.2; done
 while read -r kind after; do
     rm -rf results told
-    ip netns exec a "$PROGRAM" run far.yaml --on 10.99.0.1:6399 >shown 2>said &
+    ip netns exec a "$PROGRAM" run far.yaml $MORE --on 10.99.0.1:6399 >shown 2>said &
     run=$!
     sleep "$after"
     began=0; ! grep -q 'time zero' said || began=1

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from netloom import _ray_virtual, _ray_worker
+from netloom import _left, _ray_virtual, _ray_worker
 from netloom._parts import PartResults
 
 
@@ -41,10 +41,7 @@ def joined(tmp_path: Path, capture: str, **more: Any) -> tuple[dict[str, Any], P
     assert base is parts[0]
     # Of the others comes what is theirs alone.
     archive = _ray_worker.packed(folders[1], _ray_worker.is_own)
-    from netloom._ray_run import _unpack
-
-    _unpack(archive, tmp_path / "parts", "b", "b-new")
-    (tmp_path / "parts" / "b-new").rename(tmp_path / "parts" / "b")
+    _left.unpack(archive, tmp_path / "parts", "b")
     return _ray_virtual.joined(tmp_path, parts, base, digests, False), tmp_path
 
 

@@ -157,6 +157,7 @@ if [ -n "$KILL" ]; then
     agent) kill -9 $(there ray::Player) ;;
     stopped) kill -STOP $(there ray::Player); (sleep 5; kill -CONT $(there ray::Player)) & ;;
     node) kill -9 $(there raylet) ;;
+    head) kill -9 $(pgrep gcs_server) ;;
     cut) ip -n b link set vb down ;;
     asker) kill -9 $run ;;
     down) "$PROGRAM" exec far db -- echo on db >execd 2>&1; "$PROGRAM" logs far server >>execd 2>&1; "$PROGRAM" down far >>execd 2>&1 ;;
@@ -201,6 +202,8 @@ def _machines(
     assert ray is not None
     named = {"RAY": ray, "PROGRAM": _program.program(), "MORE": more, "KILL": kill}
     named |= {"NETLOOM_PYTHON": sys.executable, "TMPDIR": str(folder / "tmp"), "XDG_RUNTIME_DIR": str(folder / "xdg")}
+    if (folder / "cache").exists():
+        named["XDG_CACHE_HOME"] = str(folder / "cache")
     alone = [
         "unshare",
         "--user",
@@ -272,23 +275,75 @@ def _packets(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize(
-    "kill, more", [("agent", ""), ("agent", "--on-loss continue"), ("node", ""), ("cut", ""), ("stopped", "")]
+    "kill, more",
+    [("agent", ""), ("agent", "--on-loss continue"), ("node", ""), ("cut", ""), ("stopped", ""), ("head", "")],
 )
 def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, kill: str, more: str) -> None:
     done = _machines(tmp_path, "8 s", more, kill)
     said = (tmp_path / "said").read_text()
     assert done.returncode == 5, done.stderr + said
-    assert "machine b (10.99.0.2; nodes db) is lost" in said
+    lost = "the cluster is lost: the head" if kill == "head" else "machine b (10.99.0.2; nodes db) is lost"
+    assert lost in said
     assert float((tmp_path / "told").read_text()) - float((tmp_path / "killed").read_text()) < 2
     [results] = (tmp_path / "results" / "far").glob("2*")
     report = json.loads((results / "report.json").read_text())
-    assert report["verdict"]["findings"][0]["subject"] == "machine b"
+    assert report["verdict"]["findings"][0]["subject"] == ("cluster" if kill == "head" else "machine b")
     assert (report["duration_ns"] == 8_000_000_000) == bool(more)
     assert report["verdict"]["as_described"] is False
     left = (tmp_path / "left").read_text().split()
     assert (kill == "cut" or not [name for name in left if name.startswith("netloom")]) and not (
         tmp_path / "gates"
     ).read_text()
+
+
+def test_what_a_lost_machine_has_left_is_collected(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    script = MACHINES.replace("exit $code", COLLECT)
+    done = _machines(tmp_path, "8 s", "", "agent", script)
+    said = (tmp_path / "collected-said").read_text()
+    assert done.returncode == 5, done.stderr + said
+    report = json.loads((tmp_path / "collected").read_text())
+    assert report["verdict"]["findings"][0]["subject"] == "machine b"
+    assert {row["machine"] for row in report["pipes"]} == {"a", "b"}, said
+    [results] = (tmp_path / "results" / "far").glob("2*")
+    assert (results / "parts" / "b" / "report.json").exists() and not (results / "left.json").exists()
+    # Packets of both ends, and nothing is left there.
+    _, packets = _packets(results / "captures" / "line.pcapng")
+    assert {place for place, _ in packets} == {0, 1}
+    assert not list((tmp_path / "cache" / "netloom" / "left").iterdir())
+    assert "nothing is noted" in said or "no machine is noted" in said
+
+
+#: Fetches what the machine has left, twice.
+COLLECT = """
+for i in $(seq 100); do ls "$XDG_CACHE_HOME"/netloom/left/* >/dev/null 2>&1 && break; sleep 0.1; done
+code=0
+ip netns exec a "$PROGRAM" collect results/far/latest --json >collected 2>collected-said || code=$?
+ip netns exec a "$PROGRAM" collect results/far/latest >again 2>>collected-said || [ $? = 6 ]
+exit $code
+"""
+
+
+def test_a_cluster_shows_what_would_go_where(tmp_path: Path) -> None:
+    check = """
+ip netns exec a "$PROGRAM" check far.yaml --on 10.99.0.1:6399 >shown 2>said
+ip netns exec a "$PROGRAM" check far.yaml --on 10.99.0.1:6399 --json >json 2>>said
+code=0
+sed -i 's/b: {}/b: {resources: {CPU: 40}}/' far.yaml
+ip netns exec a "$PROGRAM" check far.yaml --on 10.99.0.1:6399 >wrong 2>>said || code=$?
+exit $code
+"""
+    begin = MACHINES.index('ip netns exec a "$PROGRAM" run')
+    done = _machines(tmp_path, "8 s", script=MACHINES[:begin] + check)
+    said = (tmp_path / "said").read_text()
+    assert done.returncode == 4, done.stderr + said
+    shown = (tmp_path / "shown").read_text()
+    assert ", on 10.99.0.1 (1.00 processors, " in shown and "  line  a - b  no limit, 20 ms\n" in shown, shown
+    placement = json.loads((tmp_path / "json").read_text())["placement"]
+    assert [machine["host"]["address"] for machine in placement["machines"]] == ["10.99.0.1", "10.99.0.2"]
+    assert placement["crossing"][0]["least_delay_ns"] == 20_000_000 and placement["does_not_fit"] == []
+    why = "no machine of the cluster that is free has the 40.00 processors of machine b"
+    assert f"Does not fit\n  {why}\n" in (tmp_path / "wrong").read_text() and why in said
 
 
 def test_a_run_is_worked_with_as_one_on_one_machine(tmp_path: Path) -> None:

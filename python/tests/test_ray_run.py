@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from netloom import _parts, _ray_run
+from netloom import _left, _parts, _ray_run, _ray_worker
 from netloom._parts import PartResults
 from netloom._ray_part import Player
 from netloom._ray_worker import Lab, Part, digest_of
@@ -68,7 +68,7 @@ def test_a_part_begins_and_ends_at_the_instants_of_all(player: Player, tmp_path:
     assert waited(player, "code") == 0
     ended = player.results()
     assert (ended["report"]["began"], ended["report"]["ended"], ended["results"]) == (12, 34, "one")
-    _ray_run._unpack(ended["archive"], tmp_path, "one", "a")
+    _left.unpack(ended["archive"], tmp_path, "a")
     assert json.loads((tmp_path / "a" / "lab.json").read_text()) == {"lab": "text"}
 
 
@@ -198,9 +198,59 @@ def test_the_part_that_failed_says_why(tmp_path: Path) -> None:
     assert _parts.join(tmp_path, "far", parts(), True)["exit_code"] == 130
 
 
-def test_machines_get_nodes_with_as_many_processors() -> None:
-    nodes = [{"Resources": {"CPU": 1}, "NodeID": "small"}, {"Resources": {"CPU": 8}, "NodeID": "large"}]
-    machines = [{"name": "a", "most_processor_thousandths": 4000}, {"name": "b", "most_processor_thousandths": None}]
-    assert [node["NodeID"] for node in _ray_run._chosen(machines, nodes)] == ["large", "small"]
-    with pytest.raises(_ray_run.NetloomError, match="16 processors of machine a"):
-        _ray_run._chosen([{"name": "a", "most_processor_thousandths": 16_000}], nodes)
+def test_a_machine_of_a_cluster_is_what_the_program_reads() -> None:
+    node = {"NodeID": "n1", "NodeManagerAddress": "192.0.2.1", "Resources": {"CPU": 2.0, "memory": 5e9}}
+    found = _ray_run.as_host(node)
+    assert found == {"id": "n1", "address": "192.0.2.1", "processor_thousandths": 2000, "memory_bytes": 5_000_000_000}
+    assert _ray_run.as_host({**node, "Resources": {"CPU": 1}})["memory_bytes"] is None
+
+
+def test_what_is_left_is_joined_with_what_has_come(tmp_path: Path) -> None:
+    lost = parts()
+    late = lost[1].report
+    lost[1].lost, lost[1].report, lost[1].code = "it has not answered for 1.5 s", None, None
+    for machine, report in (("a", lost[0].report), ("b", late)):
+        home = tmp_path / ("parts" if machine == "a" else "left/far-b") / machine
+        (home / "logs").mkdir(parents=True)
+        (home / "logs" / f"01-{machine}.stdout").write_text(machine)
+        (home / "logs" / "same.stdout").write_text(machine)
+        (home / "report.json").write_text(json.dumps(report))
+    first = _parts.join(tmp_path, "far", lost, False)
+    assert [row["machine"] for row in first["pipes"]] == ["a"]
+    _left.unpack(_ray_worker.packed(tmp_path / "left" / "far-b" / "b"), tmp_path / "parts", "b")
+    found = _parts.rejoin(tmp_path)
+    assert [row["machine"] for row in found["pipes"]] == ["a", "b"]
+    assert found["exit_code"] == 5 and found["verdict"]["findings"][0]["subject"] == "machine b"
+    logs = {path.name: path.read_text() for path in (tmp_path / "logs").iterdir()}
+    assert logs == {"01-a.stdout": "a", "01-b.stdout": "b", "same.stdout": "a", "same-b.stdout": "b"}
+
+
+def test_a_lost_cluster_is_named(tmp_path: Path) -> None:
+    found = _parts.join(tmp_path, "far", parts(), False, "the head cannot be reached")
+    assert found["exit_code"] == 5
+    assert found["verdict"]["findings"][0] == {
+        "subject": "cluster",
+        "text": "lost: the head cannot be reached",
+        "slowing": None,
+    }
+
+
+def test_a_lost_machine_keeps_its_results(player: Player, tmp_path: Path) -> None:
+    player.keep("run-a")
+    assert waited(player, "begin") is True
+    player.open("begin", 1)
+    assert waited(player, "end") is True
+    player.open("end", 2)
+    assert waited(player, "code") == 0
+    # As if the actor had been killed: nobody has fetched anything.
+    assert player._keeper.stdin is not None
+    player._keeper.stdin.close()
+    player._keeper.wait()
+    deadline = time.monotonic() + 30
+    while (archive := _ray_worker.left("run-a")) is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert archive is not None
+    _left.unpack(archive, tmp_path / "parts", "a")
+    assert json.loads((tmp_path / "parts" / "a" / "lab.json").read_text()) == {"lab": "text"}
+    _ray_worker.forget("run-a")
+    assert _ray_worker.left("run-a") is None

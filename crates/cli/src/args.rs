@@ -3,6 +3,7 @@
 mod bundle;
 mod capture;
 mod ci;
+mod collect;
 mod convert;
 mod direction;
 mod doctor;
@@ -34,6 +35,7 @@ pub(crate) use capture::{CaptureArgs, PacketsArgs};
 pub(crate) use ci::{AnnotationsArg, Ci};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
+pub(crate) use collect::CollectArgs;
 pub(crate) use convert::{ConvertArgs, Foreign, To};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use generate::GenerateArgs;
@@ -237,6 +239,8 @@ pub(crate) enum Command {
     },
     /// Stop a lab, print its verdict, and remove everything it made
     Down(DownArgs),
+    /// Fetch the results that machines of a cluster still have which a run has lost
+    Collect(CollectArgs),
     /// Unpack, list and remove container images, which nodes can have as their file systems
     Image {
         /// What to do

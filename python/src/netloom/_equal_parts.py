@@ -30,7 +30,12 @@ def differences(found: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 
 def join(
-    folder: Path, parts: Sequence[PartResults], base: PartResults, differing: Sequence[str], interrupted: bool
+    folder: Path,
+    parts: Sequence[PartResults],
+    base: PartResults,
+    differing: Sequence[str],
+    interrupted: bool,
+    cluster_lost: str | None = None,
 ) -> dict[str, Any]:
     """Completes the results folder of a part, `base`, which is in `folder`, by what is in `parts/MACHINE`: the files of each machine alone. The report."""
     for part in parts:
@@ -39,7 +44,7 @@ def join(
             shutil.copy2(path, folder / path.relative_to(home))
     for name in OWN_TABLES:
         _merge(folder, parts, name)
-    report = _report(folder, parts, base, differing, interrupted)
+    report = _report(folder, parts, base, differing, interrupted, cluster_lost)
     _write(folder / "report.json", report)
     _write(folder / "verdict.json", report["verdict"])
     machines = [
@@ -57,7 +62,12 @@ def join(
 
 
 def _report(
-    folder: Path, parts: Sequence[PartResults], base: PartResults, differing: Sequence[str], interrupted: bool
+    folder: Path,
+    parts: Sequence[PartResults],
+    base: PartResults,
+    differing: Sequence[str],
+    interrupted: bool,
+    cluster_lost: str | None,
 ) -> dict[str, Any]:
     merged: dict[str, Any] = {**(base.report or {}), "results": str(folder), "interrupted": interrupted}
     of_node = {node: part.machine for part in parts for node in part.nodes}
@@ -66,7 +76,7 @@ def _report(
     reports = [(part, part.report) for part in parts if part.report is not None]
     merged["warnings"] = _told([(part, report.get("warnings", [])) for part, report in reports])
     lost = [part for part in parts if part.lost is not None]
-    merged["verdict"] = _verdict(lost, reports, differing)
+    merged["verdict"] = _verdict(lost, reports, differing, cluster_lost)
     merged.pop("error", None)
     if error := _error(parts, lost):
         merged["error"] = error
@@ -82,7 +92,10 @@ def _placed(row: Mapping[str, Any], of_node: Mapping[str, str]) -> dict[str, Any
 
 
 def _verdict(
-    lost: Sequence[PartResults], reports: Sequence[tuple[PartResults, Mapping[str, Any]]], differing: Sequence[str]
+    lost: Sequence[PartResults],
+    reports: Sequence[tuple[PartResults, Mapping[str, Any]]],
+    differing: Sequence[str],
+    cluster_lost: str | None,
 ) -> dict[str, Any]:
     """One verdict: what all parts find is said once, and what some find with their machines."""
     every = [report["verdict"]["findings"] for _, report in reports]
@@ -91,7 +104,7 @@ def _verdict(
     def alone(verdict: Mapping[str, Any]) -> dict[str, Any]:
         return {**verdict, "findings": [finding for finding in verdict["findings"] if finding not in common]}
 
-    verdict = joined_verdict(lost, [(part, alone(report["verdict"])) for part, report in reports])
+    verdict = joined_verdict(lost, [(part, alone(report["verdict"])) for part, report in reports], cluster_lost)
     findings = [*verdict["findings"], *common]
     if differing:
         shown = ", ".join(differing[:5]) + (f" and {len(differing) - 5} more" if len(differing) > 5 else "")

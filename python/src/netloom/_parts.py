@@ -61,9 +61,11 @@ class PartResults:
         return f"machine {self.machine} ({self.address}; nodes {', '.join(self.nodes[:12])}{more})"
 
 
-def join(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted: bool) -> dict[str, Any]:
-    """Joins the results in `parts/MACHINE` of this folder; the report, which is written, too."""
-    report = _report(folder, lab, parts, is_interrupted)
+def join(
+    folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted: bool, cluster_lost: str | None = None
+) -> dict[str, Any]:
+    """Joins the results in `parts/MACHINE` of this folder; the report, which is written, too. `cluster_lost`: why the cluster went on no longer."""
+    report = _report(folder, lab, parts, is_interrupted, cluster_lost)
     kept = {(row["machine"], *direction(row)) for row in report["pipes"]}
     for part in parts:
         _link_files(folder, part)
@@ -90,7 +92,26 @@ def join(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted: b
     return report
 
 
-def _report(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted: bool) -> dict[str, Any]:
+def rejoin(folder: Path) -> dict[str, Any]:
+    """Joins the results once more, with those that have come since; the report, which is written, too."""
+    before = json.loads((folder / "report.json").read_bytes())
+    parts: list[PartResults] = []
+    for row in json.loads((folder / "machines.json").read_bytes()):
+        part = PartResults(row["machine"], row["address"], row["nodes"], row["exit_code"], lost=row["lost"])
+        path = folder / "parts" / part.machine / "report.json"
+        if path.exists():
+            part.report = json.loads(path.read_bytes())
+        parts.append(part)
+    lost = [row["text"] for row in before["verdict"]["findings"] if row["subject"] == "cluster"]
+    # The program puts these together anew.
+    shutil.rmtree(folder / "captures", ignore_errors=True)
+    (folder / "journal.arrows").unlink(missing_ok=True)
+    return join(folder, before["lab"], parts, before["interrupted"], lost[0].removeprefix("lost: ") if lost else None)
+
+
+def _report(
+    folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted: bool, cluster_lost: str | None
+) -> dict[str, Any]:
     reports = [(part, part.report) for part in parts if part.report is not None]
     merged: dict[str, Any] = {"lab": lab, "results": str(folder), "interrupted": is_interrupted}
     merged["wall_limit_reached"] = any(report.get("wall_limit_reached") for _, report in reports)
@@ -114,7 +135,7 @@ def _report(folder: Path, lab: str, parts: Sequence[PartResults], is_interrupted
         }
     merged["events"] = _events(report["events"] for _, report in reports)
     lost = [part for part in parts if part.lost is not None]
-    merged["verdict"] = joined_verdict(lost, [(part, report["verdict"]) for part, report in reports])
+    merged["verdict"] = joined_verdict(lost, [(part, report["verdict"]) for part, report in reports], cluster_lost)
     if error := _error(parts):
         merged["error"] = error
     merged["exit_code"] = exit_code(parts, merged["verdict"]["as_described"], is_interrupted)
@@ -156,10 +177,15 @@ def _events(all_of: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def joined_verdict(
-    lost: Sequence[PartResults], verdicts: Sequence[tuple[PartResults, Mapping[str, Any]]]
+    lost: Sequence[PartResults],
+    verdicts: Sequence[tuple[PartResults, Mapping[str, Any]]],
+    cluster_lost: str | None = None,
 ) -> dict[str, Any]:
-    """One verdict: the lab was as described if each part was, and no machine was lost."""
-    findings = [
+    """One verdict: the lab was as described if each part was, and neither a machine nor the cluster was lost."""
+    findings: list[Any] = []
+    if cluster_lost is not None:
+        findings.append({"subject": "cluster", "text": f"lost: {cluster_lost}", "slowing": None})
+    findings += [
         {
             "subject": f"machine {part.machine}",
             "text": f"lost, with the nodes {', '.join(part.nodes)}: {part.lost}",
@@ -177,6 +203,8 @@ def joined_verdict(
     words = {True: "as described", False: "NOT as described", None: "not judged"}
     proposed = [verdict["dilation"] for _, verdict in verdicts if verdict["dilation"] is not None]
 
+    bounds = [verdict["one_way_bound_ns"] for _, verdict in verdicts if verdict.get("one_way_bound_ns") is not None]
+
     def told(name: str) -> list[str]:
         return [f"{part.machine}: {text}" for part, verdict in verdicts for text in verdict[name]]
 
@@ -191,6 +219,7 @@ def joined_verdict(
         )
         or None,
         "notes": told("notes"),
+        "one_way_bound_ns": max(bounds, default=None),
     }
 
 
@@ -235,9 +264,13 @@ def _link_files(folder: Path, part: PartResults) -> None:
             if path.is_dir() or path.is_symlink():
                 continue
             target = folder / path.relative_to(home)
+            other = target.with_name(f"{target.stem}-{part.machine}{target.suffix}")
+            if any(place.exists() and place.samefile(path) for place in (target, other)):
+                continue  # It was put there before.
             if target.exists():
-                target = target.with_name(f"{target.stem}-{part.machine}{target.suffix}")
+                target = other
             target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
             try:
                 os.link(path, target)
             except OSError:

@@ -82,11 +82,14 @@ def keep_stdout() -> None:
         os.dup2(2, 1)
 
 
-def become(ray: Any, arguments: Sequence[str]) -> NoReturn:
-    """Leaves the cluster and becomes the program with these arguments, which shows what was done: signals do not end that half way."""
+def become(ray: Any, arguments: Sequence[str], is_lost: bool = False) -> NoReturn:
+    """Leaves the cluster and becomes the program with these arguments, which shows what was done: signals do not end that half way. `is_lost`: the
+    cluster has no head any more, of which Ray would take leave for a minute.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    ray.shutdown()
+    if not is_lost:
+        ray.shutdown()
     program = _program.program()
     if _stdout is not None:
         sys.stdout.flush()

@@ -103,6 +103,12 @@ class Player:
         new.write_text(str(at_ns))
         new.rename(self._home / "gate" / step)
 
+    def keep(self, name: str) -> None:
+        """Has this machine keep the results under this name if nobody fetches them before the actor ends (`netloom collect`)."""
+        new = self._home / ".keep"
+        new.write_text(str(_ray_worker.left_folder(name)))
+        new.rename(self._home / "keep")
+
     def ask(self, request: Mapping[str, Any], may_be_gone: bool = False) -> dict[str, Any]:
         """Asks the part over its control socket; its reply. `may_be_gone`: whether a part that has ended answers nothing."""
         try:

@@ -6,22 +6,21 @@ the program shows the report as after any run.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import secrets
 import shutil
 import socket
-import tarfile
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _parts, _program, _ray, _ray_part, _ray_programs, _ray_virtual, _ray_worker
-from ._errors import NetloomError
+from . import _left, _parts, _program, _ray, _ray_part, _ray_programs, _ray_virtual, _ray_worker
+from ._errors import NetloomError, ProgramError
 from ._parts import PartResults
 from ._ray_worker import Lab, Part
 
@@ -35,6 +34,10 @@ STARTING = 60.0
 TRANSFER = 600.0
 #: In a long wait, nodes of Ray that have not answered are looked for so often, in seconds, and lost if nothing listens there after that time.
 PROBED_EVERY, PROBED_FOR = 0.5, 1.0
+#: The head of the cluster is looked for so often, in seconds; without it, Ray ends the actors and this process after a minute.
+HEAD_EVERY = 0.4
+#: How long a call of Ray may go on without a head before there is a part anywhere, in seconds: nothing interrupts it.
+HEADLESS = 5.0
 #: How much ahead parts learn of the instant at which they take a step together, in seconds.
 AHEAD = 0.3
 #: How many calls of an actor may wait at once: programs of users, and whoever looks after the part.
@@ -75,6 +78,9 @@ class Run:
         self._is_virtual = bool(asked["is_virtual"])
         #: Among how many machines the lab is divided, if not those of its file.
         self._count: int | None = asked["machines"]
+        #: Why the cluster goes on no longer, if it does not.
+        self._cluster_lost: str | None = None
+        self._is_cleared = threading.Event()
 
     def play(self) -> Path:
         """Plays the lab to its end; the results folder.
@@ -83,6 +89,7 @@ class Run:
             NetloomError: The cluster cannot play it.
             ProgramError: The lab cannot be divided.
         """
+        self._watch_head()
         placement = self._placement()
         try:
             self._start(placement)
@@ -94,51 +101,71 @@ class Run:
         finally:
             self._clear()
 
+    def _watch_head(self) -> None:
+        """Notes from now on if the head of the cluster is lost. A client of Ray need not reach it."""
+        if self._ray.util.client.ray.is_connected():
+            return
+        host, _, port = str(self._ray.get_runtime_context().gcs_address).rpartition(":")
+        head = (host.strip("[]"), int(port))
+
+        def watch() -> None:
+            missed = 0
+            while missed < 2 and not self._is_cleared.wait(HEAD_EVERY):
+                missed = 0 if _is_reached(head) else missed + 1
+            if missed == 2:
+                self._cluster_lost = f"the head of the cluster of Ray ({host}:{port}) cannot be reached"
+                self._tell(f"the cluster is lost: {self._cluster_lost}")
+                if not self._has_begun and not self._is_cleared.wait(HEADLESS) and not self._has_begun:
+                    self._abandon()
+
+        threading.Thread(target=watch, daemon=True).start()
+
+    def _abandon(self) -> None:
+        """Ends this process, which waits for a cluster that is gone. Parts end by themselves, as nobody looks after them."""
+        os._exit(8)
+
+    def is_without_head(self) -> bool:
+        """Whether the cluster has lost its head, so that it takes no leave of anybody."""
+        return self._cluster_lost is not None
+
     def _placement(self) -> Mapping[str, Any]:
         """What goes where."""
         asked = self._asked
         check = ["check", *self._lab(), "--json", "--path", f"{asked['path_ns']}ns"]
         check += ["--clock", "virtual"] if self._is_virtual else []
-        nodes = self._nodes()
-        found = self._checked(check, self._count)
-        if found is None:
-            self._count = len(nodes)
-            found = self._checked(check, self._count)
-        assert found is not None
-        used = [machine for machine in found["machines"] if machine["nodes"]]
+        nodes = nodes_of(self._ray)
+        check += ["--hosts", json.dumps([as_host(node) for node in nodes])]
+        check += [] if self._count is None else ["--machines", str(self._count)]
+        told = _program.call(check, expect=(0, 4))
+        if not told.stdout:
+            raise ProgramError(_program.said(told.stderr), told.returncode)
+        found = json.loads(told.stdout)["placement"]
         if found["does_not_fit"]:
             raise NetloomError("; ".join(str(why) for why in found["does_not_fit"]))
-        if len(used) > len(nodes):
-            raise NetloomError(f"the lab is divided among {len(used)} machines, and the cluster has {len(nodes)}")
+        if self._count is None and not found["are_of_the_file"]:
+            self._count = len(nodes)
         return found
-
-    def _checked(self, check: Sequence[str], machines: int | None) -> Mapping[str, Any] | None:
-        more = [] if machines is None else ["--machines", str(machines)]
-        return json.loads(_program.call([*check, *more]).stdout).get("placement")
 
     def _lab(self) -> list[str]:
         asked = self._asked
         return [asked["file"]] if asked["text"] == asked["file"] else [asked["file"], "--as-played", asked["text"]]
-
-    def _nodes(self) -> list[dict[str, Any]]:
-        """The machines of the cluster, this one first."""
-        own = self._ray.get_runtime_context().get_node_id()
-        alive = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
-        return sorted(alive, key=lambda node: (node["NodeID"] != own, node["NodeManagerAddress"], node["NodeID"]))
 
     def _start(self, placement: Mapping[str, Any]) -> None:
         """Starts all parts; each waits before its time zero."""
         ray = self._ray
         for module in (_ray_worker, _ray_programs, _ray_part):
             ray.cloudpickle.register_pickle_by_value(module)
-        used = [machine for machine in placement["machines"] if machine["nodes"]]
-        for machine, node in zip(used, _chosen(used, self._nodes()), strict=True):
-            part = PartResults(machine["name"], node["NodeManagerAddress"], machine["nodes"])
-            where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        ports = {node["NodeID"]: int(node["NodeManagerPort"]) for node in nodes_of(ray)}
+        for machine in [machine for machine in placement["machines"] if machine["nodes"]]:
+            node, address = machine["host"]["id"], machine["host"]["address"]
+            if node not in ports:
+                raise NetloomError(f"machine {machine['name']} ({address}) has left the cluster")
+            part = PartResults(machine["name"], address, machine["nodes"])
+            where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
             actor = ray.remote(num_cpus=1, max_restarts=0, max_concurrency=CALLS, scheduling_strategy=where)(
                 _ray_part.Player
             )
-            listens = (node["NodeManagerAddress"], int(node["NodeManagerPort"]))
+            listens = (address, ports[node])
             is_client = ray.util.client.ray.is_connected()
             self._machines.append(Machine(part, actor.remote(), None if is_client else listens))
         orders = self._virtual_orders() if self._is_virtual else self._orders(len(placement["crossing"]))
@@ -249,6 +276,8 @@ class Run:
             ready, _ = self._ray.wait(list(waiting), num_returns=len(waiting), timeout=at_once)
             for reference in ready:
                 del waiting[reference]
+            if self._cluster_lost is not None and not self._has_begun:
+                raise NetloomError(f"the cluster is lost: {self._cluster_lost}")
             if time.monotonic() >= until:
                 return lost | dict.fromkeys(waiting, f"it has not answered for {patience:g} s")
             gone = [one for one, machine in waiting.items() if patience > SILENCE and machine.is_out_of_reach()]
@@ -318,7 +347,19 @@ class Run:
         return self._is_virtual and machine.part.lost is None and bool(machine.state.get("begin"))
 
     def _come_up(self) -> None:
-        """Does what is due when the lab is up."""
+        """Does what is due when the lab is up: machines that are lost from now on keep what they have."""
+        if self._is_virtual:
+            return  # All machines have everything.
+        run = secrets.token_hex(8)
+        places = [
+            _left.Place(machine.part.machine, machine.part.address, f"{run}-{machine.part.machine}")
+            for machine in self._machines
+        ]
+        on = self._asked["on"]
+        on = str(self._ray.get_runtime_context().gcs_address) if on == "ray" else on
+        _left.note(self._made_folder(), on, places)
+        names = {place.machine: place.name for place in places}
+        self._ask(lambda machine: machine.player.keep.remote(names[machine.part.machine]), PATIENCE)
 
     def _ends(self) -> bool:
         """Whether somebody has asked the lab to end; called at every turn."""
@@ -343,6 +384,9 @@ class Run:
                 self._look(SILENCE if self._has_begun else PATIENCE)
                 is_lost = any(machine.part.lost is not None for machine in self._machines)
                 failed = any(machine.state.get("code", 0) not in (None, *_parts.ENDED) for machine in self._machines)
+                if self._cluster_lost is not None:
+                    self._end(is_cut_short=True)
+                    return
                 if failed or (is_lost and not (self._asked["continues"] and self._has_begun)):
                     if self._is_virtual:
                         self._settle()
@@ -405,12 +449,13 @@ class Run:
             part.code = answer["code"] if part.code is None else part.code
             part.report = answer.get("report")
             if archive := answer.get("archive"):
-                _unpack(archive, folder / "parts", answer["results"], part.machine)
+                _left.unpack(archive, folder / "parts", part.machine)
         parts = [machine.part for machine in self._machines]
         if base is not None and (folder / "parts" / base.machine).is_dir():
-            _ray_virtual.joined(folder, parts, base, digests, self._is_interrupted)
+            _ray_virtual.joined(folder, parts, base, digests, self._is_interrupted, self._cluster_lost)
         else:
-            _parts.join(folder, asked["lab"], parts, self._is_interrupted)
+            _parts.join(folder, asked["lab"], parts, self._is_interrupted, self._cluster_lost)
+        _left.forget_all_but(folder, {part.machine for part in parts if part.lost is not None})
         if self._has_begun:
             latest = folder.parent / f".latest-{folder.name}"
             latest.symlink_to(folder.name)
@@ -430,27 +475,34 @@ class Run:
 
     def _clear(self) -> None:
         """Leaves nothing on the machines."""
+        self._is_cleared.set()
         references = [machine.player.clear.remote() for machine in self._machines if machine.part.lost is None]
         if references:
             self._ray.wait(references, num_returns=len(references), timeout=ENDING)
         for machine in self._machines:
-            self._ray.kill(machine.player)
+            if self._cluster_lost is None:
+                self._ray.kill(machine.player)
+            elif machine.part.lost is None:
+                # Nobody else is there who would end it.
+                machine.player.__ray_terminate__.remote()
 
 
-def _chosen(machines: Sequence[Mapping[str, Any]], nodes: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For each machine of the lab the first node of the cluster that is free and has the processors which the lab file says."""
-    free = list(nodes)
-    chosen: list[dict[str, Any]] = []
-    for machine in machines:
-        wanted = (machine.get("most_processor_thousandths") or 0) / 1000
-        node = next((node for node in free if node["Resources"]["CPU"] >= wanted), None)
-        if node is None:
-            raise NetloomError(
-                f"no machine of the cluster that is free has the {wanted:g} processors of machine {machine['name']}"
-            )
-        free.remove(node)
-        chosen.append(node)
-    return chosen
+def nodes_of(ray: Any) -> list[dict[str, Any]]:
+    """The machines of the cluster that take work, this one first."""
+    own = ray.get_runtime_context().get_node_id()
+    alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+    return sorted(alive, key=lambda node: (node["NodeID"] != own, node["NodeManagerAddress"], node["NodeID"]))
+
+
+def as_host(node: Mapping[str, Any]) -> dict[str, Any]:
+    """A machine of the cluster, as the program reads it (`netloom check --hosts`)."""
+    memory = node["Resources"].get("memory")
+    return {
+        "id": node["NodeID"],
+        "address": node["NodeManagerAddress"],
+        "processor_thousandths": int(node["Resources"]["CPU"] * 1000),
+        "memory_bytes": None if memory is None else int(memory),
+    }
 
 
 def _is_reached(node: tuple[str, int]) -> bool:
@@ -465,13 +517,3 @@ def _why(error: Exception) -> str:
     """Why an actor is gone, in few words."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0][:200] if lines else type(error).__name__
-
-
-def _unpack(archive: bytes, parts: Path, name: str, machine: str) -> None:
-    """Puts the results of a part where they belong."""
-    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
-        if hasattr(tarfile, "data_filter"):
-            packed.extractall(parts, filter="tar")
-        else:
-            packed.extractall(parts)
-    (parts / os.path.basename(name)).rename(parts / machine)

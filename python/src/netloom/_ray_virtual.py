@@ -65,6 +65,7 @@ def joined(
     base: PartResults,
     found: Mapping[str, Mapping[str, str]],
     interrupted: bool,
+    cluster_lost: str | None = None,
 ) -> dict[str, Any]:
     """Makes one results folder of those in `parts/MACHINE`, of which that of `base` is whole; the report. `found`: the digests of all parts."""
     note_consequences(parts)
@@ -76,4 +77,4 @@ def joined(
     compared = {
         part.machine: found[part.machine] for part in parts if part.code in _parts.ENDED and part.machine in found
     }
-    return _equal_parts.join(folder, parts, base, _equal_parts.differences(compared), interrupted)
+    return _equal_parts.join(folder, parts, base, _equal_parts.differences(compared), interrupted, cluster_lost)

@@ -22,12 +22,20 @@ from typing import Any
 
 #: Removes a folder when whoever has made it has ended, whoever was killed: $1 is the folder, and standard input ends with that process. It is no
 #: child of that process, because Ray kills those of an actor whose owner has gone. A program whose number is in `pid` ends first; others, which
-#: end with the process too, may write a little longer.
+#: end with the process too, may write a little longer. If `keep` has a path, the results go there: the last of a day, and no more than twenty.
 KEEPER = """
 exec 3<&0 </dev/null
 {
     cat <&3 >/dev/null
     while [ -e "$1/pid" ] && kill -0 "$(cat "$1/pid")" 2>/dev/null; do sleep 0.1; done
+    if [ -s "$1/keep" ] && [ -d "$1/results" ]; then
+        left=$(cat "$1/keep")
+        all=${left%/*}
+        mkdir -p "$all" && chmod 700 "$all"
+        find "$all" -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +
+        ls -1t "$all" | tail -n +20 | while read -r old; do rm -rf "$all/$old"; done
+        mv "$1/results" "$left" || rm -rf "$left"
+    fi
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         rm -rf "$1"
         sleep 0.1
@@ -132,6 +140,28 @@ def play_lab_with(lab: Lab, text: str, options: Sequence[str], get: Callable[[An
         return {**ended, "archive": packed(Path(results))} if results else ended
 
 
+def cache() -> Path:
+    """Where files of Netloom are kept on this machine."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netloom"
+
+
+def left_folder(name: str) -> Path:
+    """Where the results of a part stay whose machine was lost."""
+    return cache() / "left" / name
+
+
+def left(name: str) -> bytes | None:
+    """What is left of a part on this machine, as an archive; none if nothing is."""
+    of = left_folder(name).glob("*/*")
+    folder = next((path for path in of if path.is_dir() and not path.is_symlink()), None)
+    return None if folder is None else packed(folder)
+
+
+def forget(name: str) -> None:
+    """Removes what is left of a part on this machine."""
+    shutil.rmtree(left_folder(name), ignore_errors=True)
+
+
 def kept_folder(prefix: str) -> tuple[Path, subprocess.Popen[bytes]]:
     """A new folder, and its keeper, which removes it when its standard input is closed, or this process has ended in whatever way."""
     folder = Path(tempfile.mkdtemp(prefix=prefix))
@@ -185,11 +215,11 @@ def digests(folder: Path) -> dict[str, str]:
 
 def programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, str]]:
     """The program on this machine, and its environment, which names the kernel."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netloom" / "machines"
+    machines = cache() / "machines"
     environment = dict(os.environ)
     if lab.kernel is not None:
-        environment["NETLOOM_KERNEL"] = str(_kept(cache, lab.kernel, get))
-    return _kept(cache, lab.program, get), environment
+        environment["NETLOOM_KERNEL"] = str(_kept(machines, lab.kernel, get))
+    return _kept(machines, lab.program, get), environment
 
 
 def lay_out(lab: Lab, home: Path, get: Callable[[Any], bytes]) -> Path:
@@ -221,16 +251,16 @@ def _check_here(name: str, part: Part) -> None:
         raise RuntimeError(f"{name} is another file on this machine: name it by a path relative to the lab file")
 
 
-def _kept(cache: Path, part: Part, get: Callable[[Any], bytes]) -> Path:
+def _kept(machines: Path, part: Part, get: Callable[[Any], bytes]) -> Path:
     """The path of a program in this machine's cache, which it is written to if it is not there."""
-    path = cache / part.digest
+    path = machines / part.digest
     if path.exists():
         return path
     data = get(part.reference)
     if digest_of(data) != part.digest:
         raise RuntimeError("a program did not arrive as it was sent")
-    cache.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(prefix=".new-", dir=cache)
+    machines.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(prefix=".new-", dir=machines)
     with os.fdopen(number, "wb") as file:
         file.write(data)
     os.chmod(name, 0o755)

@@ -63,6 +63,7 @@ class Served(_ray_run.Run):
                 said.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}\n")
 
     def _come_up(self) -> None:
+        super()._come_up()
         folder = self._made_folder()
         found = self._ask(lambda machine: machine.player.commands.remote(), _ray_run.PATIENCE)
         rows = [{**row, "machine": machine} for machine, each in found.items() for row in each]
@@ -148,6 +149,11 @@ class Served(_ray_run.Run):
             "folder": folder,
             "links": len(self.places.links),
         }
+
+    def _abandon(self) -> None:
+        print(f"error: the cluster is lost: {self._cluster_lost}", file=sys.stderr)
+        self.close()
+        super()._abandon()
 
     def lost(self) -> list[PartResults]:
         """The machines that are lost."""
@@ -248,7 +254,7 @@ def main(order: str) -> int:
         return 130
     finally:
         whole.close()
-    _ray.become(ray, [*asked["then"], "--played", str(folder)])
+    _ray.become(ray, [*asked["then"], "--played", str(folder)], whole.is_without_head())
 
 
 if __name__ == "__main__":

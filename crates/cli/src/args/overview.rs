@@ -26,7 +26,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Watch a lab that is up", &["ui", "stats", "verdict", "logs", "capture", "tasks"]),
-    ("Results", &["results", "report", "journal", "packets", "history", "op", "workload", "bundle"]),
+    ("Results", &["results", "report", "journal", "packets", "history", "op", "workload", "bundle", "collect"]),
     ("Other tools", &["convert", "mininet", "mn", "mm"]),
     ("This machine, without a lab", &["shape", "link", "doctor", "kernel", "image"]),
     ("Netloom itself", &["completion", "man", "exit-codes"]),

@@ -5,6 +5,7 @@ mod capture;
 mod check;
 mod ci;
 mod cluster;
+mod collect;
 mod complete;
 mod convert;
 mod dilate;
@@ -161,6 +162,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Rerun(args) => rerun::rerun(&args),
         Command::Queue { command } => queue::queue(&command),
         Command::Down(args) => down::down(&args),
+        Command::Collect(args) => collect::collect(&args),
         Command::Image { command } => image::image(&command),
         Command::Kernel { command } => kernel::kernel(&command),
         Command::Doctor(args) => doctor::doctor(&args),
