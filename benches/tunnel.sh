@@ -63,7 +63,19 @@ wait $starts
 left() { "$netloom" exec left host -- "$@"; }
 right() { "$netloom" exec right host -- "$@"; }
 left ping -q -c 5 -i 0.2 -w 20 10.80.0.2 >&2
+# The same two hosts in one piece, on the left machine: `one` and `two` run a command there, and the second is 10.82.0.2.
+whole() {
+    cat > whole.yaml << END
+nodes: {one: {}, two: {}}
+links: {line: {ends: [{node: one, address: 10.82.0.1/24}, {node: two, address: 10.82.0.2/24}]$delay}}
+END
+    between "$netloom" up whole.yaml >&2
+}
+one() { "$netloom" exec whole one -- "$@"; }
+two() { "$netloom" exec whole two -- "$@"; }
+# The time that the processes of all labs have had a processor, in ticks of the clock.
+busy() { cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^[0-9]* (netloom[^)]*) //p' | awk '{ sum += $12 + $13 } END { print sum }'; }
 code=0
 ( eval "$command" ) || code=$?
-for lab in left right path; do "$netloom" down $lab > /run/told 2>&1 || true; done
+for lab in left right whole path; do "$netloom" down $lab > /run/told 2>&1 || true; done
 exit $code

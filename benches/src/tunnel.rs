@@ -8,6 +8,7 @@ use crate::row::{Goal, Row, median, number};
 use crate::settings::Settings;
 use crate::streams::gbit;
 use crate::transfer;
+use serde_json::Value;
 use std::process::Command;
 
 /// What is described, in microseconds.
@@ -36,6 +37,7 @@ pub(crate) fn run(settings: &Settings) -> Result<Vec<Row>, String> {
         rows.push(row(0.99, "99 %")?);
     }
     rows.extend(streams(settings)?);
+    rows.extend(beside_one_piece(settings)?);
     Ok(rows)
 }
 
@@ -112,7 +114,93 @@ fn streams(settings: &Settings) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
+/// The least that two parts of a lab have of the lab in one piece, with a key: throughput and small packets; and how much more processor they may take.
+const LEAST_STREAM: f64 = 0.8;
+const LEAST_SMALL: f64 = 0.7;
+const MOST_PROCESSOR: f64 = 1.2;
+
+/// The traffic that came through a link, and its cost.
+struct Passed {
+    /// Bits or packets per second.
+    rate: f64,
+    /// Ticks of a processor for each bit or packet.
+    cost: f64,
+}
+
+/// A link that two parts are cut at, encrypted, beside the same link in one piece.
+fn beside_one_piece(settings: &Settings) -> Result<Vec<Row>, String> {
+    let time = if settings.quick { 1 } else { 3 };
+    let small = |target: &str| format!("iperf3 -4 -c {target} -u -l 22 -b 0 -w 4M -t {time} --json");
+    let mut rows = Vec::new();
+    for (what, least) in [("one stream", LEAST_STREAM), ("small packets", LEAST_SMALL)] {
+        let is_small = what == "small packets";
+        let (mut rates, mut costs, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..settings.rounds(3) {
+            let of = |begin: &str, [server, client]: [&str; 2], target: &str| {
+                let transfer = if is_small { small(target) } else { transfer::pinned_tcp(target, time) };
+                let script = format!(
+                    "{begin} {server} sh -c '{}' >&2; busy; {client} sh -c '{}'; busy",
+                    quoted(transfer::START_SERVER),
+                    quoted(&transfer)
+                );
+                passed(&output(&mut command(settings, ("plain", 0), KEYED, &script))?, is_small)
+            };
+            let parts = of("", ["right", "left"], FAR)?;
+            let piece = of("whole;", ["two", "one"], "10.82.0.2")?;
+            rates.push(parts.rate / piece.rate);
+            costs.push(parts.cost / piece.cost);
+            alone.push(piece.rate);
+        }
+        let remark = format!("one piece {} per second", number(median(&alone)?));
+        let row = Row::number(format!("{what} between two parts with a key, of one piece"), "ratio", rates)?;
+        rows.push(row.goal(Goal::AtLeast(least)).remark(remark));
+        let processor = Row::number(format!("{what}, processor for each, of one piece"), "ratio", costs)?;
+        rows.push(processor.goal(Goal::AtMost(MOST_PROCESSOR)));
+    }
+    Ok(rows)
+}
+
+/// Reads what iperf3 told between two readings of the processes' time.
+fn passed(told: &str, is_small: bool) -> Result<Passed, String> {
+    let wrong = || format!("no transfer between two readings of the time: {told}");
+    let (before, rest) = told.trim().split_once('\n').ok_or_else(wrong)?;
+    let (json, after) = rest.trim_end().rsplit_once('\n').ok_or_else(wrong)?;
+    let ticks = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
+    let busy = ticks(after)? - ticks(before)?;
+    let root: Value = serde_json::from_str(json).map_err(|error| format!("iperf3's output: {error}"))?;
+    let end = &root["end"];
+    let (count, seconds) = if is_small {
+        let sum = &end["sum"];
+        (
+            sum["packets"].as_f64().zip(sum["lost_packets"].as_f64()).map(|(sent, lost)| sent - lost),
+            sum["seconds"].as_f64(),
+        )
+    } else {
+        let sum = &end["sum_received"];
+        (sum["bytes"].as_f64().map(|bytes| bytes * 8.0), sum["seconds"].as_f64())
+    };
+    let (count, seconds) =
+        count.zip(seconds).filter(|(count, seconds)| *count > 0.0 && *seconds > 0.0).ok_or_else(wrong)?;
+    Ok(Passed { rate: count / seconds, cost: busy.max(1.0) / count })
+}
+
 /// Inside of single quotes of a shell.
 fn quoted(script: &str) -> String {
     script.replace('\'', "'\\''")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passed_is_between_two_readings() {
+        let small = "100\n{\"end\": {\"sum\": {\"packets\": 90, \"lost_packets\": 10, \"seconds\": 2}}}\n140\n";
+        let Passed { rate, cost } = passed(small, true).unwrap();
+        assert!((rate - 40.0).abs() < 1e-9 && (cost - 0.5).abs() < 1e-9, "{rate} {cost}");
+        let stream = "7\n{\"end\":\n {\"sum_received\": {\"bytes\": 100, \"seconds\": 4}}}\n7\n";
+        let Passed { rate, cost } = passed(stream, false).unwrap();
+        assert!((rate - 200.0).abs() < 1e-9 && (cost - 1.0 / 800.0).abs() < 1e-9, "{rate} {cost}");
+        assert!(passed("7\n{}\n8\n", false).is_err() && passed("", true).is_err());
+    }
 }

@@ -346,6 +346,31 @@ exit $code
     assert f"Does not fit\n  {why}\n" in (tmp_path / "wrong").read_text() and why in said
 
 
+def test_the_path_between_two_machines_is_measured(tmp_path: Path) -> None:
+    script = """
+ip -n a link set va mtu 1400; ip -n b link set vb mtu 1400
+ip netns exec a "$PROGRAM" doctor --between 10.99.0.1 10.99.0.2 --on 10.99.0.1:6399 --json >json 2>said
+ip netns exec a "$PROGRAM" doctor --between 10.99.0.2 10.99.0.1 --on 10.99.0.1:6399 >shown 2>>said
+code=0
+ip netns exec a "$PROGRAM" doctor --between 10.99.0.1 10.99.0.9 --on 10.99.0.1:6399 2>>said || code=$?
+exit $code
+"""
+    begin = MACHINES.index('ip netns exec a "$PROGRAM" run')
+    done = _machines(tmp_path, "8 s", script=MACHINES[:begin] + script)
+    said = (tmp_path / "said").read_text()
+    assert done.returncode == 8, done.stderr + said
+    assert "no machine of the cluster is 10.99.0.9; these are: 10.99.0.1, 10.99.0.2" in said
+    found = json.loads((tmp_path / "json").read_text())
+    assert (found["packet_bytes"], found["questions"], found["lost_questions"]) == (1400, 1000, 0)
+    trips = found["round_trip_ns"]
+    assert 0 < trips["least"] <= trips["p50"] <= trips["p99"] <= trips["most"]
+    # One machine has one clock.
+    assert abs(found["clock_ahead_ns"]) <= found["clock_bound_ns"] + 20_000
+    assert found["path_ns"] >= trips["p99"] // 2 and found["least_delay_ns"] == found["path_ns"] + 300_000
+    assert all(rate > 1e7 for rate in found["rates_bits_per_second"])
+    assert "links       may be cut from " in (tmp_path / "shown").read_text()
+
+
 def test_a_run_is_worked_with_as_one_on_one_machine(tmp_path: Path) -> None:
     done = _machines(tmp_path, "60 s", kill="down")
     assert done.returncode == 130, done.stderr + (tmp_path / "said").read_text()

@@ -46,7 +46,7 @@ nodes: {web: {machine: a}, db: {machine: b}}
 links: {line: {ends: [web, db], delay: 20 ms}}
 timeline:
   - {on: db, run: "sh -c 'echo hello; sleep 1000000'", as: server, ready: {pause: 1 s}}
-  - {on: web, run: ping -q -c PINGS -i 0.01 db, as: ping, may_fail: true}
+  - {on: web, run: ping -q -c 4000 -i 0.01 db, as: ping, may_fail: true}
 capture: [line]
 journal: all
 """

@@ -88,10 +88,10 @@ pub enum PortConfig {
     },
     /// The wire of an interface of this machine.
     External(Box<External>),
-    /// A tunnel to a lab of another machine.
+    /// The tunnels to a lab of another machine that share a socket.
     Tunnel {
-        /// The fabric's port.
-        port: PortId,
+        /// The fabric's ports, in the order of the tunnels. They are in one shard.
+        ports: Vec<PortId>,
         /// This end, which the far end knows already.
         end: Box<TunnelEnd>,
     },
@@ -103,10 +103,8 @@ impl PortConfig {
     /// The fabric's port.
     pub(crate) fn port(&self) -> PortId {
         match self {
-            Self::Interface { port, .. }
-            | Self::Guest { port, .. }
-            | Self::Socket { port, .. }
-            | Self::Tunnel { port, .. } => *port,
+            Self::Interface { port, .. } | Self::Guest { port, .. } | Self::Socket { port, .. } => *port,
+            Self::Tunnel { ports, .. } => ports[0],
             Self::External(external) => external.port,
             // Both are in one shard.
             Self::Diverted(diverted) => diverted.ports[0],

@@ -136,7 +136,7 @@ pub struct TunnelReport {
     pub base: Duration,
     /// Whether both ends read the same clock, as on one machine, so that each way is known by itself.
     pub has_common_clock: bool,
-    /// What is known of the clocks of both ends.
+    /// The clocks of both ends, as far as they are known.
     pub clocks: TunnelClocks,
     /// How long datagrams took from the far end.
     pub took: Distribution,
@@ -186,7 +186,7 @@ pub struct TunnelReport {
     pub has_left: bool,
 }
 
-/// What is known of the clocks of both ends of a tunnel, since time zero.
+/// The clocks of both ends of a tunnel since time zero, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TunnelClocks {
     /// By how much one-way delays are off at most; zero if both ends read the same clock.

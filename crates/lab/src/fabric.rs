@@ -11,6 +11,7 @@ use crate::{End, EndPlan, LinkPlan, PipePlan, Plan};
 use netloom_fabric::{Fabric, PipeId, PipeSpec, PortId};
 use netloom_link::Subset;
 use netloom_units::Duration;
+use std::collections::BTreeMap;
 
 /// All pipes and transit devices of a plan.
 pub fn fabric_of(plan: &Plan) -> Fabric {
@@ -77,6 +78,26 @@ pub fn pipes_from(plan: &Plan) -> Vec<PipeId> {
 /// The port at an end of a link.
 pub fn port_id(end: End) -> PortId {
     PortId(end.number())
+}
+
+/// The places of the nodes of tunnels that have a link, by the sockets that they share: those of one socket lead to one machine by one port.
+pub fn tunnel_sockets(plan: &Plan) -> Vec<Vec<usize>> {
+    let mut sockets: Vec<Vec<usize>> = Vec::new();
+    let mut places: BTreeMap<(&str, u16), usize> = BTreeMap::new();
+    for (place, node) in plan.nodes.iter().enumerate().filter(|(_, node)| !node.interfaces.is_empty()) {
+        let Some(tunnel) = &node.tunnel else { continue };
+        let socket = *places.entry((tunnel.remote.as_str(), tunnel.port)).or_insert(sockets.len());
+        if socket == sockets.len() {
+            sockets.push(Vec::new());
+        }
+        sockets[socket].push(place);
+    }
+    sockets
+}
+
+/// The ports of nodes with one link, in their order.
+pub fn ports_of(plan: &Plan, nodes: &[usize]) -> Vec<PortId> {
+    nodes.iter().map(|node| port_id(plan.nodes[*node].interfaces[0].end)).collect()
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub struct SplitSettings {
     pub placement: placement::Settings,
     /// The addresses of machines by name, by which the others reach them.
     pub addresses: BTreeMap<String, String>,
-    /// The port of UDP of the first tunnel; each further one has the next.
+    /// The port of UDP between the first two machines; each further pair has the next.
     pub port: u16,
 }
 

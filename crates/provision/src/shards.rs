@@ -1,7 +1,7 @@
 //! How many threads the packet engine gets, and which links each of them carries.
 
 use netloom_fabric::{Cuts, Partition, PipeId, Shard, shards};
-use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs, pipes_from, watched};
+use netloom_lab::fabric::{device_specs, fabric_of, pipe_specs, pipes_from, ports_of, tunnel_sockets, watched};
 use netloom_lab::{Clock, End, LinkPlan, Plan, Precision, Shards};
 
 /// The lab's links, shared out.
@@ -19,7 +19,10 @@ impl Sharing {
     pub(crate) fn new(plan: &Plan, processors: usize) -> Self {
         let (pipes, routers) = (pipe_specs(plan), device_specs(plan));
         let joined: Vec<bool> = plan.pipes().map(|pipe| plan.links[pipe.link].bypass.is_joined()).collect();
-        let into = |most, cuts| Partition::new(&pipes, &routers, most, cuts, |pipe| joined[pipe.0 as usize]);
+        // Tunnels that share a socket are read by one thread.
+        let together: Vec<_> = tunnel_sockets(plan).iter().map(|nodes| ports_of(plan, nodes)).collect();
+        let is_idle = |pipe: PipeId| joined[pipe.0 as usize];
+        let into = |most, cuts| Partition::keeping(&pipes, &routers, most, cuts, is_idle, &together);
         // In `exact` each keeps a processor busy, and the programs need one, too.
         let room = if plan.precision == Precision::Exact { processors.saturating_sub(1).max(1) } else { usize::MAX };
         let from = pipes_from(plan);

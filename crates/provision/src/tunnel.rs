@@ -10,7 +10,7 @@ use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelKey, TunnelSetting
 use netloom_figures::TunnelReport;
 use netloom_judge::RunError;
 use netloom_judge::quantity::{counted, span};
-use netloom_lab::fabric::port_id;
+use netloom_lab::fabric::{port_id, ports_of, tunnel_sockets};
 use netloom_lab::{KeyPlan, NodePlan, Plan, TunnelPlan};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -27,11 +27,11 @@ const LOOK_AROUND: u8 = 2;
 /// How often progress is reported.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
 
-/// The end of a tunnel, opened.
+/// The end of tunnels to a machine, opened.
 #[derive(Debug)]
 struct Opened {
-    /// The place of its node.
-    node: usize,
+    /// The places of their nodes.
+    nodes: Vec<usize>,
     address: SocketAddr,
     end: Box<TunnelEnd>,
 }
@@ -42,12 +42,14 @@ pub(crate) struct Tunnels(Vec<Opened>);
 
 impl Resource for Tunnels {
     fn check(&self, plan: &Plan, lab_file: &Path) -> Result<Option<String>, Vec<String>> {
-        if_none(problems(plan, lab_file))
+        // A port of the kernel's choice: the lab may be up.
+        if_none(open(plan, lab_file, |_| 0).filter_map(Result::err))
     }
 
     fn open(&mut self, opening: Opening, ground: &Ground<'_>) -> Result<(), RunError> {
         if opening == Opening::Outside {
-            self.0 = open(ground.plan, ground.lab_file)?;
+            let opened = open(ground.plan, ground.lab_file, |own| own.port).collect::<Result<_, _>>();
+            self.0 = opened.map_err(RunError::Machine)?;
         }
         Ok(())
     }
@@ -69,21 +71,16 @@ impl Resource for Tunnels {
     }
 }
 
-/// Opens the tunnels of a plan. Their sockets belong to the machine, so it is done outside of the lab, whose processes inherit them.
-fn open(plan: &Plan, lab_file: &Path) -> Result<Vec<Opened>, RunError> {
-    let one = |(place, node, own)| {
-        let opened = settings(node, own, lab_file).and_then(|settings| open_one(own, settings, own.port, lab_file));
-        let (address, end) = opened.map_err(RunError::Machine)?;
-        Ok(Opened { node: place, address, end: Box::new(end) })
-    };
-    wanted(plan).map(one).collect()
-}
-
-/// The problems on this machine with the tunnels of a plan, each with file, line and key.
-fn problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
-    // A port of the kernel's choice: the lab may be up.
-    let one = |node, own| settings(node, own, lab_file).and_then(|settings| open_one(own, settings, 0, lab_file));
-    wanted(plan).filter_map(|(_, node, own)| one(node, own).err()).collect()
+/// Opens the tunnels of a plan. Their sockets belong to the machine, so it is done outside of the lab, whose processes inherit them. `port`: which
+/// one is taken here.
+fn open(plan: &Plan, lab_file: &Path, port: fn(&TunnelPlan) -> u16) -> impl Iterator<Item = Result<Opened, String>> {
+    tunnel_sockets(plan).into_iter().map(move |nodes| {
+        let own = of_node(plan, nodes[0]);
+        let of = |node: &usize| settings(&plan.nodes[*node], of_node(plan, *node), lab_file);
+        let settings = nodes.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let (address, end) = open_one(own, &settings, port(own), lab_file)?;
+        Ok(Opened { nodes, address, end: Box::new(end) })
+    })
 }
 
 /// The tunnels with a link, and the places of their nodes.
@@ -119,7 +116,7 @@ fn at(lab_file: &Path, own: &TunnelPlan, key: &str, problem: &str) -> String {
 
 fn open_one(
     own: &TunnelPlan,
-    settings: TunnelSettings,
+    settings: &[TunnelSettings],
     port: u16,
     lab_file: &Path,
 ) -> Result<(SocketAddr, TunnelEnd), String> {
@@ -167,26 +164,29 @@ fn join(plan: &Plan, lab_file: &Path, guard: &mut GuardLink, opened: &mut [Opene
     let mut told = None;
     loop {
         let mut missing = None;
-        for (place, tunnel) in opened.iter_mut().enumerate() {
-            let own = of_node(plan, tunnel.node);
-            let refused = |refusal| SetupError::Refused(at(lab_file, own, key_of(&refusal), &refusal.to_string()));
-            if !tunnel.end.greet().map_err(refused)? {
-                missing.get_or_insert(place);
+        for (socket, tunnels) in opened.iter_mut().enumerate() {
+            let Opened { nodes, end, .. } = tunnels;
+            let refused = |(place, refusal): (usize, Refusal)| {
+                let own = of_node(plan, nodes[place]);
+                SetupError::Refused(at(lab_file, own, key_of(&refusal), &refusal.to_string()))
+            };
+            if let Some(place) = end.greet().map_err(refused)? {
+                missing.get_or_insert((socket, place));
             }
         }
-        let Some(tunnel) = missing.map(|place| &opened[place]) else { return Ok(()) };
-        let (own, waited) = (of_node(plan, tunnel.node), begun.elapsed());
+        let Some((tunnels, place)) = missing.map(|(socket, place)| (&opened[socket], place)) else { return Ok(()) };
+        let (own, waited) = (of_node(plan, tunnels.nodes[place]), begun.elapsed());
         let longest = Duration::from_nanos(own.wait.as_nanos());
         if waited > longest {
-            return Err(SetupError::Late(at(lab_file, own, "remote", &silence(own, tunnel))));
+            return Err(SetupError::Late(at(lab_file, own, "remote", &silence(own, tunnels, place))));
         }
         if told.is_none_or(|told: Instant| told.elapsed() > TOLD_EVERY) {
             told = Some(Instant::now());
-            let name = &plan.nodes[tunnel.node].name;
+            let name = &plan.nodes[tunnels.nodes[place]].name;
             let seconds = waited.as_secs();
             let rest =
                 if seconds > 0 { format!(", for {seconds} s of {} s", longest.as_secs()) } else { String::new() };
-            guard.step(format!("waiting for the far end of tunnel {name} at {}{rest}", tunnel.address));
+            guard.step(format!("waiting for the far end of tunnel {name} at {}{rest}", tunnels.address));
         }
         pause(guard, opened)?;
     }
@@ -218,15 +218,15 @@ fn key_of(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// Why a far end was not joined in time.
-fn silence(own: &TunnelPlan, tunnel: &Opened) -> String {
-    let (address, waited) = (tunnel.address, span(own.wait.as_nanos()));
-    if tunnel.end.is_heard() {
-        let refused = if tunnel.end.refused() == Some(libc::EMSGSIZE) { ", as this machine knows" } else { "" };
+/// Why the far end of the tunnel at this place was not joined in time.
+fn silence(own: &TunnelPlan, tunnels: &Opened, place: usize) -> String {
+    let (address, waited) = (tunnels.address, span(own.wait.as_nanos()));
+    if tunnels.end.is_heard(place) {
+        let refused = if tunnels.end.refused(place) == Some(libc::EMSGSIZE) { ", as this machine knows" } else { "" };
         return format!(
             "the far end at {address} answers, and datagrams of {} bytes do not come through within {waited}{refused}: the path carries \
              shorter ones only, in one direction or both. See what drops them, or write a longer `wait`",
-            tunnel.end.datagram()
+            tunnels.end.datagram(place)
         );
     }
     let port = own.port;
@@ -238,9 +238,7 @@ fn silence(own: &TunnelPlan, tunnel: &Opened) -> String {
 
 /// The ports of the engine that they are.
 fn ports(plan: &Plan, opened: Vec<Opened>) -> impl Iterator<Item = PortConfig> {
-    opened
-        .into_iter()
-        .map(|Opened { node, end, .. }| PortConfig::Tunnel { port: port_id(plan.nodes[node].interfaces[0].end), end })
+    opened.into_iter().map(|Opened { nodes, end, .. }| PortConfig::Tunnel { ports: ports_of(plan, &nodes), end })
 }
 
 /// Says for the verdict what it cannot judge of tunnels.
@@ -291,8 +289,8 @@ mod tests {
     fn a_link_may_have_longer_packets_than_its_path() {
         let file = Path::new("lab.yaml");
         // The loopback interface carries 65536 bytes, and a datagram of IPv4 has 65507 at most.
-        let opened = |mtu| open_one(&plan("127.0.0.1"), TunnelSettings { vni: 1, mtu, key: None }, 0, file);
-        let longest = |mtu| opened(mtu).map(|(_, end)| end.datagram());
+        let opened = |mtu| open_one(&plan("127.0.0.1"), &[TunnelSettings { vni: 1, mtu, key: None }], 0, file);
+        let longest = |mtu| opened(mtu).map(|(_, end)| end.datagram(0));
         assert_eq!((longest(1_500), longest(65_535)), (Ok(1_558), Ok(65_507)));
     }
 

@@ -73,6 +73,11 @@ def main(order: str) -> int:
     become(ray, asked["then"])
 
 
+def take_signals() -> None:
+    """Takes the signals that the program has held back until this process has handlers for them."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+
+
 def keep_stdout() -> None:
     """Sends what Ray prints to standard error: standard output is for what the program prints that this process becomes (`become`)."""
     global _stdout

@@ -168,13 +168,13 @@ class Run:
             listens = (address, ports[node])
             is_client = ray.util.client.ray.is_connected()
             self._machines.append(Machine(part, actor.remote(), None if is_client else listens))
-        orders = self._virtual_orders() if self._is_virtual else self._orders(len(placement["crossing"]))
+        orders = self._virtual_orders() if self._is_virtual else self._orders(len({frozenset(link["machines"]) for link in placement["crossing"]}))
         self._tell("; ".join(f"{machine.part.machine} is {machine.part.address}" for machine in self._machines))
         self._ask(lambda machine: machine.player.begin.remote(*orders[machine.part.machine]), TRANSFER)
 
-    def _orders(self, crossing: int) -> dict[str, tuple[Any, ...]]:
-        """What each machine is to begin: a lab file of its own. `crossing`: how many links lead from one machine to another."""
-        port = self._meet(max(crossing, 1))
+    def _orders(self, pairs: int) -> dict[str, tuple[Any, ...]]:
+        """What each machine is to begin: a lab file of its own. `pairs`: how many pairs of machines links join, each by a port."""
+        port = self._meet(max(pairs, 1))
         # Whatever ends this process: parts have keys, and whoever uses the runtime folder next removes what is there.
         with tempfile.TemporaryDirectory(prefix="parts-", dir=self._asked["runtime"]) as home:
             texts = self._divided(Path(home), port)

@@ -47,6 +47,7 @@ def main(order: str) -> int:
     theirs.close()
     os.close(asked["lock"])
     try:
+        _ray.take_signals()
         said = _followed(ours, tell)
     except KeyboardInterrupt:
         ours.close()
@@ -163,6 +164,7 @@ def keep(order: str, descriptor: int) -> int:
         over = up
         signal.signal(signal.SIGTERM, lambda *_: over.end())
         signal.signal(signal.SIGINT, lambda *_: over.end())
+        _ray.take_signals()
         ray = _ray.ray_itself()
         _ray.connect(ray, None if asked["on"] == "ray" else asked["on"])
         up.join(ray)

@@ -239,6 +239,7 @@ def main(order: str) -> int:
     whole = Whole(None, asked, tell)
     _ray.keep_stdout()
     try:
+        _ray.take_signals()
         ray = _ray.ray_itself()
         _ray.connect(ray, None if asked["on"] == "ray" else asked["on"])
         whole.join(ray)

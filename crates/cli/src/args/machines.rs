@@ -71,7 +71,7 @@ pub(crate) struct Division {
     /// With --on, how long a packet takes from one machine to another, in one direction
     #[arg(long, value_name = "TIME", requires = "on", value_parser = path_time, default_value = "500us")]
     pub(crate) path: netloom_units::Duration,
-    /// With --on, the first port between machines: of UDP, and each further link has the next; in virtual time of TCP, and each further machine
+    /// With --on, the first port between machines: of UDP, and each further pair of machines has the next; in virtual time of TCP, and each further machine
     #[arg(long, value_name = "PORT", requires = "on", default_value_t = TunnelPlan::PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
     /// With --on, encrypt and authenticate nothing between the machines

@@ -29,7 +29,7 @@ pub(crate) struct SplitArgs {
     /// The address or name of a machine, by which the others reach it; may be given several times
     #[arg(long, value_name = "MACHINE=ADDRESS", value_parser = address)]
     pub(crate) address: Vec<(String, String)>,
-    /// The port of UDP of the first tunnel; each further one has the next
+    /// The port of UDP between the first two machines; each further pair has the next
     #[arg(long, value_name = "PORT", default_value_t = TunnelPlan::PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
     /// Give the tunnels no keys: nothing between the machines is authenticated or encrypted

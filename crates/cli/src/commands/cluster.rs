@@ -4,6 +4,7 @@ use super::{Failure, lab_file};
 use crate::args::{Division, OnLoss, Overrides};
 use clap::ValueEnum;
 use netloom_host::runtime::{RuntimeDir, RuntimeError};
+use netloom_host::signals::Signals;
 use netloom_judge::ExitCode;
 use netloom_lab::{Clock, Plan, Shards};
 use serde_json::{Map, Value, json};
@@ -43,6 +44,9 @@ impl Spread<'_> {
             let why = "--root: a lab over several machines has the files of each";
             return Err(Failure::new(ExitCode::Usage, why));
         }
+        // Whoever ends this process before Python listens would leave the folder: it takes the signals that come until then.
+        let failed = |error| Failure::new(ExitCode::Machine, format!("holding signals back: {error}"));
+        std::mem::forget(Signals::hold(&[]).map_err(failed)?);
         let (runtime, lock) = runtime_folder(&plan.name)?;
         let order = json!({
             "runtime": runtime,

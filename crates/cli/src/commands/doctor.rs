@@ -1,14 +1,19 @@
 //! `netloom doctor`
 
-use super::{DONE, Failure, Outcome, print};
+use super::{DONE, Failure, Outcome, print, python};
 use crate::args::DoctorArgs;
 use crate::progress::Steps;
 use crate::talk;
 use netloom_doctor::Examined;
 use netloom_judge::ExitCode;
 use netloom_results::render;
+use serde_json::json;
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
+    if let Some(machines) = &args.between {
+        let order = json!({ "machines": machines, "on": args.on, "json": args.json }).to_string();
+        return Err(python::become_module("netloom._ray_between", &[order.into()], "machines of Ray need"));
+    }
     // What killed labs have left is no part of the machine.
     netloom_control::sweep()?;
     let steps = Steps::new(args.quiet);

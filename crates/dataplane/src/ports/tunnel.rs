@@ -10,6 +10,7 @@
 //! delay could not make up for as lateness, and the crate `judge` judges the reports of tunnels.
 
 mod day;
+mod end;
 mod far_end;
 mod heard;
 mod identity;
@@ -28,7 +29,8 @@ mod tests;
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
 use crate::edge::{Edge, Handover};
-use crate::sys::set_option;
+use end::Addressees;
+pub use end::TunnelEnd;
 use far_end::{Come, FarEnd};
 use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
 use netloom_figures::{Distribution, EngineReport, PortReport, TunnelReport};
@@ -42,10 +44,9 @@ use rustix::time::{
 };
 use socket::Inbox;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::{fmt, io};
+use std::collections::{BTreeMap, BinaryHeap};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 /// Datagrams of one train that the kernel cuts: no more than all kernels can (`UDP_MAX_SEGMENTS`).
 const SEGMENTS: usize = 64;
@@ -63,99 +64,6 @@ const MOST_AHEAD: u64 = 2_000_000_000;
 const PORTION: usize = 512 << 10;
 /// The shortest frame: an Ethernet header.
 const SHORTEST: usize = 14;
-
-/// This end of a tunnel. It is opened in the network namespace that leads to the far end, and inherited.
-pub struct TunnelEnd {
-    far: FarEnd,
-    inbox: Inbox,
-}
-
-impl fmt::Debug for TunnelEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TunnelEnd").field("settings", &self.far.settings).finish_non_exhaustive()
-    }
-}
-
-impl TunnelEnd {
-    /// Opens the socket of a tunnel to `far`, in the current network namespace. `port`: its own; zero: any.
-    ///
-    /// # Errors
-    /// `EADDRINUSE`: somebody has that port. `ENETUNREACH`: no way leads there. Else as [`TunnelEnd::new`].
-    pub fn open(far: SocketAddr, port: u16, settings: TunnelSettings) -> io::Result<Self> {
-        let all: IpAddr = if far.is_ipv6() { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
-        let socket = UdpSocket::bind((all, port))?;
-        // Nothing is fragmented on the path: what is too long is refused, with an error.
-        let (level, name) = if far.is_ipv6() {
-            (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER)
-        } else {
-            (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER)
-        };
-        set_option(&socket, level, name, &libc::IP_PMTUDISC_DO)?;
-        socket.connect(far)?;
-        Self::new(socket, settings)
-    }
-
-    /// The longest packet of IP that the path carries, as far as this machine knows.
-    pub fn path_mtu(&self) -> Option<u32> {
-        self.far.socket.path_mtu()
-    }
-
-    /// Prepares a socket that is connected to the far end, and that takes only its datagrams therefore.
-    ///
-    /// # Errors
-    /// When the kernel refuses an option of the socket, or there are no random numbers.
-    pub fn new(socket: UdpSocket, settings: TunnelSettings) -> io::Result<Self> {
-        Ok(Self { far: FarEnd::new(socket, settings)?, inbox: Inbox::new() })
-    }
-
-    /// Hears and says what there is, without waiting; whether both ends know one another by now. To be called whenever something
-    /// has come, and every few milliseconds.
-    ///
-    /// # Errors
-    /// Why the far end cannot be joined; it has had our greeting.
-    pub fn greet(&mut self) -> Result<bool, Refusal> {
-        let Self { far, inbox } = self;
-        for _ in 0..TURNS {
-            let count = inbox.fill(&mut far.socket);
-            if count == 0 {
-                break;
-            }
-            for place in 0..count {
-                let (bytes, came) = inbox.datagram(place);
-                far.take(bytes, came)?;
-            }
-        }
-        let now = far.socket.now();
-        far.speak(now);
-        far.refusal(now).map_or_else(|| Ok(far.is_joined()), Err)
-    }
-
-    /// Whether the far end has greeted, though both may not know one another yet.
-    pub fn is_heard(&self) -> bool {
-        self.far.is_heard()
-    }
-
-    /// The error number of the latest datagram that the kernel refused to send; `EMSGSIZE`: the path does not carry the longest.
-    pub fn refused(&self) -> Option<i32> {
-        self.far.socket.last_error.as_ref().and_then(io::Error::raw_os_error)
-    }
-
-    /// The longest datagram of the tunnel, in bytes: longer frames go in pieces.
-    pub fn datagram(&self) -> usize {
-        self.far.longest()
-    }
-
-    /// The least time to the far end, as far as it is known: half of the round trip, unless both read the same clock.
-    pub fn base(&self) -> Duration {
-        Duration::from_nanos(self.far.path.base())
-    }
-}
-
-impl AsFd for TunnelEnd {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.far.socket.as_fd()
-    }
-}
 
 /// What a frame of this length takes in the pool.
 fn memory(len: usize) -> usize {
@@ -215,6 +123,9 @@ struct Tunnel {
 struct Tunnels {
     clock: Clock,
     tunnels: Vec<Tunnel>,
+    by_port: BTreeMap<PortId, usize>,
+    /// The sockets: the place of the first tunnel of each, which is read, and which of those from there on a datagram is for.
+    sockets: Vec<(usize, Addressees)>,
     inbox: Inbox,
     epoll: Epoll,
     /// Ends a sleep when a far end is to be asked for the time, and when that is: nobody spins for it.
@@ -228,32 +139,44 @@ struct Tunnels {
 pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
     let open = |site: &mut Site<'_>| {
         let ends = site.take(|config| match config {
-            PortConfig::Tunnel { port, end } => Ok((port, end)),
+            PortConfig::Tunnel { ports, end } => Ok((ports, end)),
             other => Err(other),
         });
         if ends.is_empty() {
             return Ok(None);
         }
-        let ports = ends.iter().map(|(port, _)| *port).collect();
+        let ports = ends.iter().flat_map(|(ports, _)| ports.iter().copied()).collect();
         let fabric = &site.shard.fabric;
-        let tunnels = ends.into_iter().map(|(port, end)| Tunnel::new(port, end.far, fabric.pipes_to(port).collect()));
-        let group = Tunnels::new(site.clock, tunnels.collect(), fabric.ethernet().clone())?;
+        let (mut tunnels, mut sockets) = (Vec::new(), Vec::new());
+        for (own, end) in ends {
+            let TunnelEnd { far, others, addressees, .. } = *end;
+            sockets.push((tunnels.len(), addressees));
+            let joined = own.into_iter().zip([far].into_iter().chain(others));
+            tunnels.extend(joined.map(|(port, far)| Tunnel::new(port, far, fabric.pipes_to(port).collect())));
+        }
+        let group = Tunnels::new(site.clock, tunnels, sockets, fabric.ethernet().clone())?;
         Ok(Some(Opened { group: Box::new(group), ports }))
     };
     sites.iter_mut().map(open).collect()
 }
 
 impl Tunnels {
-    fn new(clock: Clock, tunnels: Vec<Tunnel>, ethernet: Ethernet) -> io::Result<Self> {
+    fn new(
+        clock: Clock,
+        tunnels: Vec<Tunnel>,
+        sockets: Vec<(usize, Addressees)>,
+        ethernet: Ethernet,
+    ) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        for tunnel in &tunnels {
-            epoll.add(&tunnel.far.socket, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
+        for (first, _) in &sockets {
+            epoll.add(&tunnels[*first].far.socket, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         }
+        let by_port = tunnels.iter().map(|tunnel| tunnel.port).zip(0..).collect();
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         let (inbox, frame) = (Inbox::new(), Vec::new());
         // Set in the first turn.
-        Ok(Self { clock, tunnels, inbox, epoll, timer, asks_at: u64::MAX, ethernet, frame })
+        Ok(Self { clock, tunnels, by_port, sockets, inbox, epoll, timer, asks_at: u64::MAX, ethernet, frame })
     }
 
     /// Has the next sleep end when there is something to say; an expired timer is quiet from then on.
@@ -274,19 +197,24 @@ impl Tunnels {
 
 impl PortGroup for Tunnels {
     fn receive(&mut self, edge: &mut Edge, window: Window) -> Received {
-        let Self { clock, tunnels, inbox, .. } = self;
+        let Self { clock, tunnels, sockets, inbox, .. } = self;
         let mut received = Received::default();
-        for tunnel in tunnels {
-            let count = inbox.fill(&mut tunnel.far.socket);
+        for (first, addressees) in sockets {
+            let count = inbox.fill(&mut tunnels[*first].far.socket);
             for place in 0..count {
                 let (bytes, came) = inbox.datagram(place);
-                tunnel.take(bytes, came, *clock, edge);
+                let own = *first + addressees.of_datagram(bytes);
+                tunnels[own].take(bytes, came, *clock, edge);
             }
+            received.count += count;
+            received.has_more |= count >= BATCH;
+        }
+        for tunnel in tunnels {
             let entered = tunnel.enter(clock.now().min(window.end), window, edge);
             tunnel.far.speak(clock.monotonic_at(clock.now()));
-            received.count += count + entered;
+            received.count += entered;
             received.is_lively |= entered > 0;
-            received.has_more |= count >= BATCH || entered >= BATCH;
+            received.has_more |= entered >= BATCH;
         }
         self.set_timer();
         received
@@ -294,9 +222,9 @@ impl PortGroup for Tunnels {
 
     fn push(&mut self, batch: &mut Vec<Delivery>, out: &mut Handover) {
         for delivery in batch.drain(..) {
-            let Self { clock, tunnels, ethernet, frame, .. } = self;
-            let own = tunnels.iter_mut().find(|tunnel| tunnel.port == delivery.port);
-            own.expect("packets come to ports of this group").send(delivery, (*clock, ethernet, frame), out);
+            let Self { clock, tunnels, by_port, ethernet, frame, .. } = self;
+            let own = by_port.get(&delivery.port).expect("packets come to ports of this group");
+            tunnels[*own].send(delivery, (*clock, ethernet, frame), out);
         }
     }
 

@@ -6,7 +6,7 @@
 //! longer, the more time the thread of the other side has.
 
 use super::weight::weight;
-use crate::{DeviceSpec, PipeId, PipeSpec};
+use crate::{DeviceSpec, PipeId, PipeSpec, PortId};
 use alloc::collections::BTreeMap;
 use alloc::{vec, vec::Vec};
 use core::cmp::Reverse;
@@ -40,7 +40,25 @@ impl Partition {
         cuts: Cuts,
         is_idle: impl Fn(PipeId) -> bool,
     ) -> Self {
+        Self::keeping(pipes, devices, most, cuts, is_idle, &[])
+    }
+
+    /// The same, where the ports of each list are in one shard, as something outside serves them together.
+    ///
+    /// # Panics
+    /// If there is no such port.
+    pub fn keeping(
+        pipes: &[PipeSpec],
+        devices: &[DeviceSpec],
+        most: usize,
+        cuts: Cuts,
+        is_idle: impl Fn(PipeId) -> bool,
+        together: &[Vec<PortId>],
+    ) -> Self {
         let mut parts = Parts::new(pipes, devices, cuts, is_idle);
+        for pair in together.iter().flat_map(|ports| ports.windows(2)) {
+            parts.join(pair[0].0 as usize, pair[1].0 as usize);
+        }
         let total: u64 = parts.weights.iter().sum();
         let fair = total.div_ceil(most.max(1) as u64);
         parts.join_up_to(fair);

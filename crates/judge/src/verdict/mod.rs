@@ -261,8 +261,7 @@ pub fn judge(allowed: &Allowed, evidence: &Evidence) -> Verdict {
     }
     let machine = about_the_machine(allowed, evidence, complaint);
     notes.extend(evidence.tunnels.iter().filter_map(tunnels::contradiction));
-    let judgement = judgement(&evidence.pipes, &findings);
-    let one_way_bound_ns = tunnels::one_way_bound(&evidence.tunnels);
+    let (judgement, one_way_bound_ns) = (judgement(&evidence.pipes, &findings), tunnels::bound(&evidence.tunnels));
     Verdict { judgement, findings, causes, dilation, machine, notes, one_way_bound_ns }
 }
 

@@ -12,7 +12,7 @@ pub(super) fn findings(allowed: &Allowed, tunnel: &TunnelRow) -> Vec<Finding> {
 }
 
 /// Returns by how much one-way delays are off at most, over any of the tunnels, in nanoseconds; none if no far end was there.
-pub(super) fn one_way_bound(tunnels: &[TunnelRow]) -> Option<u64> {
+pub(super) fn bound(tunnels: &[TunnelRow]) -> Option<u64> {
     tunnels.iter().filter(|tunnel| tunnel.joined).map(|tunnel| tunnel.one_way_bound_ns).max()
 }
 
@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn the_worst_tunnel_bounds_one_way_delays() {
         let with = |bound| TunnelRow { one_way_bound_ns: bound, ..fine() };
-        assert_eq!(one_way_bound(&[]), None);
-        assert_eq!(one_way_bound(&[TunnelRow { joined: false, ..with(9) }]), None);
-        assert_eq!(one_way_bound(&[with(7), with(38_000), with(0)]), Some(38_000));
+        assert_eq!(bound(&[]), None);
+        assert_eq!(bound(&[TunnelRow { joined: false, ..with(9) }]), None);
+        assert_eq!(bound(&[with(7), with(38_000), with(0)]), Some(38_000));
         assert_eq!(contradiction(&fine()), None);
         assert!(
             contradiction(&TunnelRow { clocks_contradict: true, ..fine() })

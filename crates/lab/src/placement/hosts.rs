@@ -3,6 +3,7 @@
 use super::{Placement, Share, text};
 use netloom_units::Bytes;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// A machine of a cluster, as the cluster describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -18,6 +19,23 @@ pub struct Host {
     /// The memory that the cluster gives to what it runs there, in bytes; none: it is not said.
     #[serde(rename = "memory_bytes")]
     pub memory: Option<u64>,
+}
+
+impl Host {
+    /// Returns its address, and what it has, as text.
+    pub(super) fn text(&self) -> String {
+        let memory = self.memory.map_or_else(String::new, |memory| format!(", {}", text::size(Bytes::new(memory))));
+        format!(", on {} ({} processors{memory})", self.address, text::processors(self.processor))
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "id": self.id,
+            "address": self.address,
+            "processor_thousandths": self.processor,
+            "memory_bytes": self.memory,
+        })
+    }
 }
 
 impl Placement {
@@ -72,7 +90,7 @@ fn chosen(free: &[&Host], wanted: u64, later: &[u64]) -> Option<usize> {
     all().find(leaves_enough).or_else(|| all().next())
 }
 
-/// What a host has less of than its nodes may need: estimates, by which nothing is refused.
+/// Says what a host has less of than its nodes may need: estimates, by which nothing is refused.
 fn doubts(share: &Share) -> Vec<String> {
     let Some(host) = &share.host else { return Vec::new() };
     let name = format!("machine {} ({})", share.machine.name, host.address);

@@ -1,6 +1,6 @@
 //! A placement as text, for people, and as JSON.
 
-use super::{Bond, Crossing, Host, Placement, Share, Why};
+use super::{Bond, Crossing, Placement, Share, Why};
 use crate::plan::Plan;
 use netloom_units::{Bytes, Duration, Rate};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ impl Placement {
         for (place, share) in self.machines.iter().enumerate() {
             let names = self.nodes_of(plan, place);
             let Share { machine, nodes, processor, memory, .. } = share;
-            let host = host(share);
+            let host = share.host.as_ref().map_or_else(String::new, |host| host.text());
             let nodes = if *nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
             let (processor, memory) = (processors(*processor), size(*memory));
             let room = room(share);
@@ -106,7 +106,7 @@ impl Placement {
                 "memory_bytes": share.memory.get(),
                 "most_processor_thousandths": share.machine.cpus.map(crate::plan::Cpus::thousandths),
                 "most_memory_bytes": share.machine.memory.map(Bytes::get),
-                "host": share.host.as_ref().map(host_json),
+                "host": share.host.as_ref().map(|host| host.json()),
             })
         });
         let crossing = self.crossing.iter().map(|crossing| {
@@ -153,22 +153,6 @@ fn word(why: &Why) -> &'static str {
 fn room(share: &Share) -> [String; 2] {
     let of = |most: Option<String>| most.map_or_else(String::new, |most| format!(" of {most}"));
     [of(share.machine.cpus.map(|most| most.to_string())), of(share.machine.memory.map(|most| most.to_string()))]
-}
-
-/// The machine of a cluster, with what it has.
-fn host(share: &Share) -> String {
-    let Some(host) = &share.host else { return String::new() };
-    let memory = host.memory.map_or_else(String::new, |memory| format!(", {}", size(Bytes::new(memory))));
-    format!(", on {} ({} processors{memory})", host.address, processors(host.processor))
-}
-
-fn host_json(host: &Host) -> Value {
-    json!({
-        "id": host.id,
-        "address": host.address,
-        "processor_thousandths": host.processor,
-        "memory_bytes": host.memory,
-    })
 }
 
 fn rate(rate: Option<Rate>) -> String {

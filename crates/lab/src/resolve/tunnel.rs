@@ -26,19 +26,29 @@ fn timeless(clock: Clock, own: &TunnelSpec) -> Option<Diagnostic> {
     })
 }
 
-/// Errors about tunnels of one port: each has a socket of its own.
+/// Errors about tunnels of one port: they share a socket if they lead to one machine, and then each has a number of its own.
 fn same_port<'a>(tunnels: impl Iterator<Item = &'a TunnelSpec>) -> Vec<Diagnostic> {
-    let mut seen: BTreeMap<u16, Span> = BTreeMap::new();
+    let mut sockets: BTreeMap<u16, &TunnelSpec> = BTreeMap::new();
+    let mut numbers: BTreeMap<(u16, u32), Span> = BTreeMap::new();
     let mut errors = Vec::new();
+    let written = |own: &TunnelSpec| own.port.as_ref().map_or(own.remote.span, |said| said.span);
     for own in tunnels {
         let port = own.port.as_ref().map_or(TunnelPlan::PORT, |port| port.value);
-        let Some(first) = seen.insert(port, own.port.as_ref().map_or(own.remote.span, |said| said.span)) else {
+        let vni = own.vni.unwrap_or(TunnelPlan::VNI);
+        let first = *sockets.entry(port).or_insert(own);
+        let (message, before) = if first.remote.value != own.remote.value {
+            (format!("another tunnel has port {port}: write another `port` here, and at its far end"), written(first))
+        } else if let Some(twin) = numbers.insert((port, vni), written(own)) {
+            let message = format!(
+                "another tunnel to this machine has port {port} and `vni: {vni}`: write another `vni` here, and at its far end"
+            );
+            (message, twin)
+        } else {
             continue;
         };
-        let message = format!("another tunnel has port {port}: write another `port` here, and at its far end");
-        let error =
-            own.port.as_ref().map_or_else(|| own.remote.error(message.as_str()), |said| said.error(message.as_str()));
-        errors.push(error.and(first, "first here"));
+        let at_remote = || own.remote.error(message.as_str());
+        let error = own.port.as_ref().map_or_else(at_remote, |said| said.error(message.as_str()));
+        errors.push(error.and(before, "first here"));
     }
     errors
 }

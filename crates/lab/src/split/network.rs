@@ -40,11 +40,15 @@ pub(super) fn tunnels(
     let mut ports = (settings.port..=u16::MAX).filter(|port| *port > 0 && !used.contains(port));
     let mut found = BTreeMap::new();
     let mut drawn: BTreeMap<[usize; 2], String> = BTreeMap::new();
+    // Two machines have one port for all links between them.
+    let mut taken_ports: BTreeMap<[usize; 2], u16> = BTreeMap::new();
     for (crossing, vni) in placement.crossing.iter().zip(1..) {
-        let Some(port) = ports.next() else {
-            let count = placement.crossing.len();
-            return Err(format!("{count} links cross, and there are no ports for all of them: begin at a lower one"));
+        let mut pair = crossing.machines;
+        pair.sort_unstable();
+        let Some(port) = taken_ports.get(&pair).copied().or_else(|| ports.next()) else {
+            return Err("there are no ports for all pairs of machines: begin at a lower one".into());
         };
+        taken_ports.insert(pair, port);
         let machines = crossing.machines.map(|place| placement.machines[place].machine.name.as_str());
         let mut tunnel_to = |other: &str| {
             let mut tunnel = format!("to-{other}-{vni}");
@@ -55,8 +59,6 @@ pub(super) fn tunnels(
         };
         let names = [tunnel_to(machines[1]), tunnel_to(machines[0])];
         let address = |name: &str| settings.addresses.get(name).cloned().unwrap_or_else(|| placeholder(name));
-        let mut pair = crossing.machines;
-        pair.sort_unstable();
         let key = keys.as_mut().map(|draw| drawn.entry(pair).or_insert_with(|| KeyPlan::text(&draw())).clone());
         found.insert(crossing.link, Tunnel { names, addresses: machines.map(address), port, vni, key });
     }

@@ -285,3 +285,26 @@ fn wrong_settings_are_told() {
     assert_eq!(told(with(&["m7"], 1)), "there is no machine `m7`: there are m1, m2");
     assert!(with(&["m2"], u16::MAX).is_ok());
 }
+
+/// Firewalls have to let one port pass for each pair of machines.
+#[test]
+fn links_between_two_machines_share_a_port() {
+    let text = "machines: {a: {}, b: {}, c: {}}
+nodes: {x: {machine: a}, y: {machine: b}, z: {machine: c}}
+links:
+  one: {ends: [x, y], delay: 10 ms}
+  far: {ends: [x, z], delay: 10 ms}
+  two: {ends: [y, x], delay: 10 ms}
+";
+    let placement = Settings::default();
+    let addresses = ["a", "b", "c"].map(|name| (name.to_owned(), format!("192.0.2.{}", name.as_bytes()[0])));
+    let settings = SplitSettings { placement, addresses: addresses.into(), ..SplitSettings::default() };
+    let division = split(text, "lab.yaml", &settings, None).expect("it can be divided");
+    let numbers = |machine: &str| {
+        let lines = part(&division, machine).lines().filter(|line| line.contains("kind: tunnel"));
+        lines.map(|line| line.split("port: ").nth(1).expect("a port")[..13].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers("a"), ["29789, vni: 1", "29790, vni: 2", "29789, vni: 3"]);
+    assert_eq!(numbers("b"), ["29789, vni: 1", "29789, vni: 3"]);
+    assert_eq!(numbers("c"), ["29790, vni: 2"]);
+}

@@ -24,7 +24,7 @@ pub(super) struct Day {
     pub(super) bound: u64,
 }
 
-/// What is known of it for the whole life of a tunnel.
+/// The clock of an end, and what the environment states of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DayClock {
     stated: Option<u64>,

@@ -196,6 +196,11 @@ impl FarEnd {
         HEADER + if self.seals.is_some() { SEAL } else { 0 }
     }
 
+    /// The token that datagrams for this end bear.
+    pub(super) fn own_token(&self) -> u64 {
+        self.own.session
+    }
+
     /// The token that datagrams for it bear.
     pub(super) fn token(&self) -> u64 {
         self.greeting.map_or(0, |greeting| greeting.session)

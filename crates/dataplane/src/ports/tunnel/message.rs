@@ -28,6 +28,8 @@ pub(super) const HELLO: u8 = 1;
 /// Session, clock, tunnel's number, longest frame, mode, longest datagram, salt.
 pub(super) const GREETING: usize = 8 + 8 + 4 + 4 + 4 + 4 + SALT;
 pub(super) const SALT: usize = 16;
+/// The place of the tunnel's number in a greeting.
+const VNI_AT: usize = HEADER + 16;
 /// The place of the mode in a greeting.
 pub(super) const MODE_AT: usize = HEADER + 24;
 /// The modes: frames are wrapped as they are, or sealed with a key.
@@ -181,6 +183,13 @@ impl Greeting {
     }
 }
 
+/// Whom a datagram is for, sealed or not: the token that it bears and, of a greeting, the number of the tunnel; none if it is none of ours.
+pub(super) fn addressee(datagram: &[u8]) -> Option<(u64, Option<u32>)> {
+    let head = datagram.get(..16).filter(|head| head[..4] == MAGIC)?;
+    let vni = || datagram.get(VNI_AT..VNI_AT + 4).map(|vni| u32::from_be_bytes(vni.try_into().expect("four bytes")));
+    Some((word(head, 8), if head[5] == HELLO { Some(vni()?) } else { None }))
+}
+
 fn head(out: &mut Vec<u8>, kind: u8, words: [u64; 4]) {
     out.extend_from_slice(&MAGIC);
     out.extend_from_slice(&[VERSION, kind, 0, 0]);
@@ -226,6 +235,8 @@ mod tests {
             let mut bytes = Vec::new();
             message.write(11, &mut bytes);
             assert_eq!(Message::parse(&bytes, 11), Ok((message, 11)));
+            let is_greeting = matches!(message, Message::Hello { .. });
+            assert_eq!(addressee(&bytes), Some((11, is_greeting.then_some(9))));
             if let Message::Hello { len, .. } = message {
                 assert_eq!(bytes.len(), len);
             } else {
@@ -243,12 +254,12 @@ mod tests {
         fn no_datagram_is_too_strange(
             bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0_u8..9, token in 0_u64..2,
         ) {
-            let _ = Message::parse(&bytes, token);
+            let _ = (Message::parse(&bytes, token), addressee(&bytes));
             let mut headed = Vec::new();
             head(&mut headed, kind, [0; 4]);
             headed.extend(bytes);
             for len in 0..=headed.len() {
-                let _ = Message::parse(&headed[..len], token);
+                let _ = (Message::parse(&headed[..len], token), addressee(&headed[..len]));
             }
         }
     }

@@ -26,7 +26,7 @@ const FARTHEST_APART: u64 = 1 << 60;
 const NOISE_NS: f64 = 50_000.0;
 /// Clocks that drift by more are broken: NTP's bound (RFC 5905, section 11.2: 500 ppm), and as much again for the other one.
 const MOST_DRIFT: f64 = 1e-3;
-/// What may be wrong with the drift that is known, per second: that of two clocks which something sets right (15 ppm each; RFC 5905,
+/// The error of the drift that is known, per second: that of two clocks which something sets right (15 ppm each; RFC 5905,
 /// section 11.2), and of two that run as they like while it is not known yet.
 const UNSURE: f64 = 30e-6;
 const UNSURE_AT_FIRST: f64 = 200e-6;
@@ -34,7 +34,7 @@ const UNSURE_AT_FIRST: f64 = 200e-6;
 const TELLING: usize = 4;
 /// Until the next sample, in nanoseconds: of some questions, a few may be lost.
 const NEXT_NS: f64 = 1e8;
-/// What ranges may be apart before they contradict one another, in nanoseconds: what reading clocks takes.
+/// The gap between ranges that is allowed before they contradict one another, in nanoseconds: what reading clocks takes.
 const CONTRADICTION_NS: i64 = 100_000;
 /// Samples one after another that contradict what is known are right.
 const CONTRADICTIONS: u32 = 3;
@@ -59,7 +59,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// What both ends say; none if that cannot be.
+    /// Returns what both ends say; none if that cannot be.
     pub(super) fn of(own: Day, far: Day) -> Option<Self> {
         let bound = i64::try_from(own.bound.checked_add(far.bound)?).ok()?;
         Some(Self { ahead: own.offset.checked_sub(far.offset)?, bound })
@@ -120,7 +120,7 @@ impl Bin {
     }
 }
 
-/// What is known of the clocks of both ends, for the report.
+/// The clocks of both ends as far as they are known, for the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clocks {
     /// By how much one-way delays are off at most, since frames are taken, in nanoseconds.
@@ -147,7 +147,7 @@ pub(super) struct Path {
     origin: u64,
     ahead: i64,
     drift: f64,
-    /// What the ranges add to that line.
+    /// The shift that the ranges add to that line.
     shift: i64,
     /// When the latest sample came, and what the times of day said then.
     latest: u64,
@@ -285,13 +285,13 @@ impl Path {
         if self.is_common { Range { least: 0, most: 0 } } else { self.range_of_samples(at) }
     }
 
-    /// That of questions and answers: no way takes less than no time.
+    /// The range of questions and answers: no way takes less than no time.
     fn range_of_samples(&self, at: u64) -> Range {
         let of = |bin: &Bin| self.moved(bin.range(), middle(bin.begin), BIN_NS / 2, at);
         self.bins.iter().map(of).fold(Range { least: i64::MIN / 2, most: i64::MAX / 2 }, Range::and)
     }
 
-    /// That of the times of day; none if one is not known.
+    /// The range of the times of day; none if one is not known.
     fn range_of_days(&self, at: u64) -> Option<Range> {
         let latest = self.common.map(|common| (self.latest, common));
         let of = |(then, common): (u64, Common)| self.moved(common.range(), then, 0, at);

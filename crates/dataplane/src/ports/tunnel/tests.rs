@@ -2,6 +2,7 @@
 
 use super::message::Message;
 use super::*;
+use std::net::UdpSocket;
 use std::time::{Duration as RealDuration, Instant as RealInstant};
 
 const SETTINGS: TunnelSettings = TunnelSettings { vni: 7, mtu: 1_500, key: None };
@@ -16,7 +17,7 @@ fn sockets() -> [UdpSocket; 2] {
 
 fn ends(others: TunnelSettings) -> [TunnelEnd; 2] {
     let [one, two] = sockets();
-    [TunnelEnd::new(one, SETTINGS).unwrap(), TunnelEnd::new(two, others).unwrap()]
+    [TunnelEnd::new(one, &[SETTINGS]).unwrap(), TunnelEnd::new(two, &[others]).unwrap()]
 }
 
 /// Both greet until that has come to something.
@@ -26,7 +27,7 @@ fn greeted(ends: &mut [TunnelEnd; 2]) -> [Result<bool, Refusal>; 2] {
     while states.contains(&Ok(false)) {
         assert!(begun.elapsed() < RealDuration::from_secs(30), "{states:?}");
         for (end, state) in ends.iter_mut().zip(&mut states).filter(|(_, state)| state.is_ok()) {
-            *state = end.greet();
+            *state = end.greet().map(|missing| missing.is_none()).map_err(|(_, why)| why);
         }
     }
     states
@@ -34,7 +35,7 @@ fn greeted(ends: &mut [TunnelEnd; 2]) -> [Result<bool, Refusal>; 2] {
 
 /// What has come at an end.
 fn come(end: &mut TunnelEnd) -> Vec<(u64, Vec<u8>)> {
-    let TunnelEnd { far, inbox } = end;
+    let TunnelEnd { far, inbox, .. } = end;
     let mut got = Vec::new();
     loop {
         let count = inbox.fill(&mut far.socket);
@@ -82,15 +83,15 @@ fn each_end_says_what_does_not_fit() {
 #[test]
 fn another_version_and_an_echo_of_oneself_are_refused() {
     let [one, far] = sockets();
-    let mut end = TunnelEnd::new(one, SETTINGS).unwrap();
+    let mut end = TunnelEnd::new(one, &[SETTINGS]).unwrap();
     end.greet().unwrap();
     let mut hello = [0; 2_000];
     let len = far.recv(&mut hello).unwrap();
     far.send(&hello[..len]).unwrap();
-    assert_eq!(end.greet(), Err(Refusal::Ourselves));
+    assert_eq!(end.greet(), Err((0, Refusal::Ourselves)));
     hello[4] = 9;
     far.send(&hello[..len]).unwrap();
-    assert_eq!(end.greet(), Err(Refusal::Version { own: message::VERSION, other: 9 }));
+    assert_eq!(end.greet(), Err((0, Refusal::Version { own: message::VERSION, other: 9 })));
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn stranger() -> message::Greeting {
 /// Two ends that are joined and take frames.
 fn joined(settings: TunnelSettings) -> [TunnelEnd; 2] {
     let [one, two] = sockets();
-    let mut ends = [one, two].map(|socket| TunnelEnd::new(socket, settings).unwrap());
+    let mut ends = [one, two].map(|socket| TunnelEnd::new(socket, &[settings]).unwrap());
     assert_eq!(greeted(&mut ends), [Ok(true), Ok(true)]);
     ends.iter_mut().for_each(|end| end.far.takes_frames = true);
     ends
@@ -202,7 +203,7 @@ fn keys_that_differ_are_told_at_both_ends() {
     let other = TunnelSettings { key: Some(TunnelKey::new([6; TunnelKey::LEN])), ..SETTINGS };
     let told = |one: TunnelSettings, two: TunnelSettings| {
         let [first, second] = sockets();
-        let mut ends = [TunnelEnd::new(first, one).unwrap(), TunnelEnd::new(second, two).unwrap()];
+        let mut ends = [TunnelEnd::new(first, &[one]).unwrap(), TunnelEnd::new(second, &[two]).unwrap()];
         let told = greeted(&mut ends);
         (told, ends.map(|end| end.far.heard_of.forged > 0))
     };
@@ -219,7 +220,7 @@ fn nothing_that_was_recorded_or_made_without_the_key_counts() {
         let due = far.socket.now();
         assert!(far.send(due, &[1; 60]) && far.send(due, &[2; 60]));
         far.socket.flush();
-        let TunnelEnd { far: there, inbox } = &mut ends[1];
+        let TunnelEnd { far: there, inbox, .. } = &mut ends[1];
         let mut all = Vec::new();
         while all.len() < 2 {
             for place in 0..inbox.fill(&mut there.socket) {
@@ -269,7 +270,7 @@ fn frames_that_the_path_loses_are_sent_again() {
         // Each third datagram is lost, and the last one.
         let sent = frames.iter().map(|(_, frame)| frame.len().div_ceil(500).max(1)).sum::<usize>();
         while datagrams < sent {
-            let TunnelEnd { far, inbox } = &mut ends[1];
+            let TunnelEnd { far, inbox, .. } = &mut ends[1];
             for place in 0..inbox.fill(&mut far.socket) {
                 let (bytes, came) = inbox.datagram(place);
                 let is_frame = [2, 6].contains(&bytes[5]);
@@ -295,4 +296,61 @@ fn frames_that_the_path_loses_are_sent_again() {
         assert_eq!((two.far.numbers.come(), two.far.lost(u64::MAX)), (20, 0));
         assert!(two.far.missing.repaired >= 7 && one.far.kept.resent >= two.far.missing.repaired);
     }
+}
+
+/// Three tunnels by one socket, of which one has no key.
+fn several() -> [TunnelSettings; 3] {
+    [SETTINGS, TunnelSettings { vni: 8, mtu: 9_000, ..KEYED }, TunnelSettings { vni: 9, ..KEYED }]
+}
+
+#[test]
+fn tunnels_share_a_socket_and_each_has_its_own_frames() {
+    let [one, two] = sockets();
+    // Their order is nobody's business.
+    let mut turned = several();
+    turned.reverse();
+    let mut ends = [TunnelEnd::new(one, &several()).unwrap(), TunnelEnd::new(two, &turned).unwrap()];
+    assert_eq!(greeted(&mut ends), [Ok(true), Ok(true)]);
+    let [near, far] = &mut ends;
+    [&mut far.far].into_iter().chain(&mut far.others).for_each(|own| own.takes_frames = true);
+    let due = near.far.socket.now() + 5_000_000;
+    for (own, number) in [&mut near.far].into_iter().chain(&mut near.others).zip(7_u8..) {
+        assert!(own.send(due, &[number; 60]));
+        own.socket.flush();
+    }
+    let mut got = Vec::new();
+    while got.len() < 3 {
+        for place in 0..far.inbox.fill(&mut far.far.socket) {
+            let (bytes, came) = far.inbox.datagram(place);
+            let to = far.addressees.of_datagram(bytes);
+            let own = to.checked_sub(1).map_or(&mut far.far, |other| &mut far.others[other]);
+            let vni = own.settings.vni;
+            got.extend(own.take(bytes, came).unwrap().map(|frame| (vni, frame.due, frame.bytes.to_vec())));
+        }
+    }
+    got.sort();
+    assert_eq!(got, [7, 8, 9].map(|number: u8| (u32::from(number), due, vec![number; 60])));
+    assert!([&far.far].into_iter().chain(&far.others).all(|own| own.heard_of.strays == 0 && own.heard_of.forged == 0));
+}
+
+#[test]
+fn a_tunnel_of_a_socket_that_does_not_fit_is_named() {
+    let told = |change: fn(&mut [TunnelSettings; 3])| {
+        let [one, two] = sockets();
+        let mut others = several();
+        change(&mut others);
+        let mut ends = [TunnelEnd::new(one, &several()).unwrap(), TunnelEnd::new(two, &others).unwrap()];
+        let begun = RealInstant::now();
+        loop {
+            assert!(begun.elapsed() < RealDuration::from_secs(30));
+            let told = [0, 1].map(|end: usize| ends[end].greet());
+            if let Some(why) = told.into_iter().find_map(Result::err) {
+                return why;
+            }
+        }
+    };
+    assert_eq!(told(|all| all[1].mtu = 1_400).0, 1);
+    assert_eq!(told(|all| all[2].key = None).0, 2);
+    // What no tunnel has, the first one tells.
+    assert!(matches!(told(|all| all[1].vni = 99), (0, Refusal::Vni { .. })));
 }

@@ -172,3 +172,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn ports_that_are_served_together_are_in_one_shard() {
+    // Four links between eight nodes.
+    let network = Network { routers: 0, links: (0..4).map(|link| ([2 * link, 2 * link + 1], 10, 1_000)).collect() };
+    let (pipes, devices) = network.specs();
+    let shards = |together: &[Vec<PortId>]| {
+        let all = Partition::keeping(&pipes, &devices, 4, Cuts::WhereDelayed, |_| false, together);
+        (0..4).map(|link| all.of_pipe(PipeId(2 * link))).collect::<Vec<_>>()
+    };
+    assert_eq!(shards(&[]), [0, 1, 2, 3]);
+    assert_eq!(shards(&[vec![PortId(1), PortId(4), PortId(6)]]), [0, 1, 0, 0]);
+    assert_eq!(shards(&[vec![PortId(1)], vec![PortId(2), PortId(5)]]), [0, 1, 1, 2]);
+}

@@ -120,14 +120,14 @@ const WORLD: World = World {
 };
 
 impl World {
-    /// What the other clock shows at an instant of this one.
+    /// Returns what the other clock shows at an instant of this one.
     fn other(&self, at: u64) -> u64 {
         let gained = i64::try_from(at).unwrap() / 1_000_000 * self.ppm;
         let stopped = if at / BIN_NS >= self.stops_in { 5_000_000_000 } else { 0 };
         at.checked_add_signed(self.ahead + gained - stopped).unwrap()
     }
 
-    /// What the times of day say at an instant of this clock, whose time of day is its own.
+    /// Returns what the times of day say at an instant of this clock, whose time of day is its own.
     fn common(&self, at: u64) -> Option<Common> {
         let set = if at / BIN_NS >= self.set_in { 1_000_000_000 } else { 0 };
         let there = i64::try_from(at).unwrap() + self.off + set - i64::try_from(self.other(at)).unwrap();
@@ -192,7 +192,7 @@ fn a_common_time_of_day_tells_how_much_longer_one_way_takes() {
     }
 }
 
-/// What says nothing, since the round trip is shorter than it is exact, changes nothing.
+/// A bound that is longer than the round trip says nothing, and changes nothing.
 #[test]
 fn a_time_of_day_that_is_less_exact_than_the_path_changes_nothing() {
     let exact = World { ..WORLD }.lived(20);
