@@ -825,6 +825,8 @@ not help, and in virtual time. */
   machine?: string | null;
   /** Remarks that are no findings, above all on what could not be judged, and why. */
   notes: string[];
+  /** By how much one-way delays over tunnels to other machines are off at most, by what is known of the clocks; null: there is no tunnel. */
+  one_way_bound_ns?: number | null;
   /** The same in words: `as described`, `NOT as described` or `not judged`. */
   verdict?: string;
 }
