@@ -240,6 +240,51 @@ const post = async <T>(where: string, body: unknown, signal?: AbortSignal): Prom
     })
   ).json()) as T;
 
+/** A station that is with an access point, or a terminal that is at a cell. */
+export interface AirBelonging {
+  link: string;
+  station: string;
+  to: string;
+}
+
+/** A frame that was on the air. */
+export interface AirFrame {
+  from_ns: number;
+  to_ns: number;
+  /** Their places among the stations; null for one that is not known, and for everybody. */
+  sender: number | null;
+  receiver: number | null;
+  kind: "data" | "rts" | "cts" | "ack" | "block-ack";
+  channel_mhz: number;
+  mpdus: number;
+  bad: number;
+  retries: number;
+  bytes: number;
+  collided: boolean;
+}
+
+/** What a station had on the air in a span. */
+export interface AirUse {
+  busy_ns: number;
+  frames: number;
+  bad: number;
+  collisions: number;
+  retries: number;
+}
+
+/** What was on the air of a run in a span, as far as a capture has it. */
+export interface Air {
+  /** Radio media of the lab, and those of which there is a capture. */
+  media: string[];
+  captured: string[];
+  link?: string;
+  stations?: string[];
+  is_partial?: boolean;
+  from_ns?: number;
+  to_ns?: number;
+  span?: { stations: AirUse[]; busy: [number, number][][]; frames: AirFrame[] | null; found: number };
+}
+
 export const api = {
   state: (): Promise<ServerState> => get("state"),
   labs: async (): Promise<LabRow[]> => (await get<{ labs: LabRow[] }>("labs")).labs,
@@ -291,8 +336,13 @@ export const api = {
   results: async (): Promise<ResultRow[]> => (await get<{ results: ResultRow[] }>("results")).results,
   result: (id: string): Promise<{ id: string; data: Record<string, unknown>; scene: Scene | null }> =>
     get(`results/${part(id)}`),
-  airMap: (id: string, at: number): Promise<{ at_ns: number; svg: string | null }> =>
-    get(`results/${part(id)}/map?at_ns=${at}`),
+  airMap: (
+    id: string,
+    at: number,
+    width: number,
+  ): Promise<{ at_ns: number; svg: string | null; belongs: AirBelonging[] }> =>
+    get(`results/${part(id)}/map?at_ns=${at}&width=${Math.round(width)}`),
+  air: (id: string, query: string): Promise<Air> => get(`results/${part(id)}/air?${query}`),
   journal: (id: string): Promise<Journal> => get(`results/${part(id)}/journal`),
   packets: async (id: string, query: string, signal?: AbortSignal): Promise<ArrayBuffer> =>
     (await ask(`results/${part(id)}/journal/packets?${query}`, signal ? { signal } : {})).arrayBuffer(),

@@ -15,6 +15,7 @@ export type {
   PipeStats,
   Sample as Stats,
   SoFar,
+  StationRow,
   SwitchRow as SwitchPort,
   TaskRow as Task,
   TcpConnection,

@@ -9,6 +9,7 @@ import {
   type Output,
   type PipeStats,
   type SoFar,
+  type StationRow,
   type Stats,
   type SwitchPort,
   type Topology,
@@ -42,7 +43,20 @@ export interface Flow {
   queue: number;
   use: number | null;
   up: boolean;
+  /** The share of the time in which the air of a radio medium was in use. */
+  air: number | null;
   total: PipeStats;
+}
+
+/** What a station of a radio medium does, between the last two samples that were shown. */
+export interface AirNow {
+  /** The share of the time in which it had the air. */
+  airtime: number;
+  /** Attempts to send, what they did not get across, and those that collided, in a second. */
+  attempts: number;
+  retries: number;
+  collisions: number;
+  total: StationRow;
 }
 
 /** Three values of each pipe, in the samples that are kept. */
@@ -98,7 +112,31 @@ export function flowsOf(before: Pick<Stats, "at_ns" | "pipes"> | null, now: Pick
       queue: pipe.queued_packets,
       use: pipe.rate_bits_per_second ? bits / pipe.rate_bits_per_second : null,
       up: pipe.up,
+      air:
+        pipe.air_busy_ns === undefined || !(seconds > 0)
+          ? null
+          : Math.max(0, pipe.air_busy_ns - (was?.air_busy_ns ?? 0)) / 1e9 / seconds,
       total: pipe,
+    };
+  });
+}
+
+/** What stations did between two samples. Counters that went back belong to another lab of the name, or begin at time zero. */
+export function airOf(
+  before: Pick<Stats, "at_ns" | "stations"> | null,
+  now: Pick<Stats, "at_ns" | "stations">,
+): AirNow[] {
+  const seconds = before ? (now.at_ns - before.at_ns) / 1e9 : 0;
+  return (now.stations ?? []).map((total, place) => {
+    const was = before?.stations?.[place];
+    const grown = (key: "airtime_ns" | "attempts" | "retries" | "collisions"): number =>
+      was && seconds > 0 ? Math.max(0, total[key] - was[key]) / seconds : 0;
+    return {
+      airtime: grown("airtime_ns") / 1e9,
+      attempts: grown("attempts"),
+      retries: grown("retries"),
+      collisions: grown("collisions"),
+      total,
     };
   });
 }
@@ -122,6 +160,8 @@ export class Lab {
   readonly figures: Accessor<Flow[]>;
   /** What the ports of its switches did and know, as often as figures. */
   readonly ports: Accessor<readonly SwitchPort[]>;
+  /** What stations of its radio media do, as often as figures. */
+  readonly air: Accessor<readonly AirNow[]>;
   readonly events: Accessor<Happened[]>;
   /** What is to be done with it, and what is; none if it has no tasks. */
   readonly exercise: Accessor<Exercise | null>;
@@ -138,6 +178,8 @@ export class Lab {
   private isAsking = false;
   private readonly set;
   private before: Stats | null = null;
+  /** The sample that figures were shown of. */
+  private seen: Stats | null = null;
   private latest: Flow[] = [];
   private writtenDue: ReturnType<typeof setTimeout> | undefined;
   private figuresDue: ReturnType<typeof setTimeout> | undefined;
@@ -157,6 +199,7 @@ export class Lab {
     const [flows, setFlows] = createSignal<Flow[]>([]);
     const [figures, setFigures] = createSignal<Flow[]>([]);
     const [ports, setPorts] = createSignal<readonly SwitchPort[]>([]);
+    const [air, setAir] = createSignal<readonly AirNow[]>([]);
     const [events, setEvents] = createSignal<Happened[]>([]);
     const [soFar, setSoFar] = createSignal<SoFar | null>(null);
     [this.soFar, this.setSoFar] = [soFar, setSoFar];
@@ -170,6 +213,7 @@ export class Lab {
       setFlows,
       setFigures,
       setPorts,
+      setAir,
       setEvents,
       setExercise,
       setLost,
@@ -182,11 +226,12 @@ export class Lab {
       this.flows,
       this.figures,
       this.ports,
+      this.air,
       this.events,
       this.exercise,
       this.lost,
       this.written,
-    ] = [topology, info, now, flows, figures, ports, events, exercise, lost, written];
+    ] = [topology, info, now, flows, figures, ports, air, events, exercise, lost, written];
     this.control = new Control(url, exists);
     const isPaused = createMemo(() => now()?.paused ?? false);
     this.tcp = new Connections(this.control, () => topology()?.nodes.length ?? 0, isPaused);
@@ -224,7 +269,7 @@ export class Lab {
       this.set.setNow(now);
     });
     void this.askForTasks();
-    this.before = null;
+    this.before = this.seen = null;
     const pipes = topology.links.reduce((sum, link) => sum + link.pipes.length, 0);
     if (this.history.pipes !== pipes || this.history.count === 0) this.history = new History(pipes);
     this.isAsking = false;
@@ -260,6 +305,10 @@ export class Lab {
     const { latest } = this;
     this.set.setFigures(latest);
     this.set.setPorts(this.before?.switches ?? []);
+    if (this.before?.stations?.length && (this.seen === null || this.seen.at_ns < this.before.at_ns)) {
+      this.set.setAir(airOf(this.seen, this.before));
+      this.seen = this.before;
+    }
     // The last sample before a pause is shown, too.
     this.figuresDue = setTimeout(() => {
       this.figuresDue = undefined;

@@ -1,7 +1,7 @@
 // What is said over the control socket of a lab. Written by `scripts/page-types` from `netloom schema --protocol`: change that, and run it again.
 
-/** Netloom control protocol 1.12. */
-export const PROTOCOL = "1.12";
+/** Netloom control protocol 1.13. */
+export const PROTOCOL = "1.13";
 
 /** A step of lab time. */
 export interface Advance {
@@ -209,6 +209,8 @@ export interface LabStats {
   at_ns: number;
   /** The counters of the pipes: every link's own ones in the order of the lab file, forward before backward; then all further ones. */
   pipes: PipeStats[];
+  /** The counters of every station of every radio medium since time zero, in the order of the lab file. */
+  stations?: StationRow[];
   /** The counters of every port of every switch, in the order of the lab file. */
   switches?: SwitchRow[];
 }
@@ -571,6 +573,8 @@ export interface Sample {
   pipes: PipeStats[];
   /** The lab time since time zero, in nanoseconds; null before time zero. */
   since_zero_ns: number | null;
+  /** The counters of every station of every radio medium since time zero, in the order of the lab file. */
+  stations?: StationRow[];
   /** The counters of every port of every switch, in the order of the lab file. */
   switches?: SwitchRow[];
 }
@@ -656,6 +660,37 @@ export interface SoFar {
 
 /** A type of socket. */
 export type SocketType = "stream" | "dgram" | "seqpacket" | "raw";
+
+/** A station of a radio medium, since time zero. */
+export interface StationRow {
+  /** How long the station had the medium, in nanoseconds: its transmissions, what comes in front of them and their answers, with the
+spaces between them. Collisions on a medium where all hear one another are nobody's. */
+  airtime_ns: number;
+  /** Attempts to send. */
+  attempts: number;
+  /** The stations that were with an access point at the end. */
+  clients?: number;
+  /** The attempts that collided with those of other stations. */
+  collisions: number;
+  /** Their bytes from the IP header on. */
+  delivered_bytes: number;
+  /** Packets that the station sent and that arrived at their next station. */
+  delivered_packets: number;
+  /** Packets that were lost on the air: after the last retry, or to everybody in a collision. */
+  dropped_air_packets: number;
+  /** Packets that found the station's queue full. */
+  dropped_queue_packets: number;
+  /** How often a terminal of a cell that had data went to another one, or a station of 802.11 to another access point. */
+  handovers?: number;
+  /** The name of the medium's link. */
+  link: string;
+  /** The mean over all attempts of the rate of their data; none without an attempt. */
+  mean_rate_bits_per_second: number | null;
+  /** The name of the station's node. */
+  node: string;
+  /** Packets, or several under one header, that an attempt failed to get across; each was sent again or given up. */
+  retries: number;
+}
 
 /** To which of its outputs a program writes. */
 export type Stream = "stdout" | "stderr";

@@ -39,7 +39,7 @@ pub use topology::{End, ExposedPort, Interface, Link, Node, Pipe, ServiceInfo, S
 /// [`Hello`] names.
 pub(crate) const MAJOR: u32 = 1;
 /// Grows with everything that is added: keys of replies, requests, events. A client ignores what it does not know.
-pub(crate) const MINOR: u32 = 12;
+pub(crate) const MINOR: u32 = 13;
 /// The version, its major number first.
 pub const VERSION: (u32, u32) = (MAJOR, MINOR);
 

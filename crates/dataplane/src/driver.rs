@@ -326,6 +326,10 @@ impl Driver {
             Command::Switches(reply) => {
                 let _ = reply.send(self.edge.fabric.switch_states(now).collect());
             }
+            Command::Stations(reply) => {
+                let counted = self.edge.fabric.on_air().map(|on_air| on_air.map_or_else(Vec::new, |(_, all)| all));
+                let _ = reply.send(counted.collect());
+            }
             Command::Snapshot(reply) => {
                 let _ = reply.send(self.snapshot(self.clock.now()));
             }

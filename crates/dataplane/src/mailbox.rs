@@ -3,7 +3,7 @@
 use crate::event_queue::{ExecutedEvent, ScheduledEvent};
 use netloom_fabric::{PipeId, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
-use netloom_link::{Firing, OnTheWire, PipeChange, PipeCounters, SampledPackets};
+use netloom_link::{Firing, OnTheWire, PipeChange, PipeCounters, SampledPackets, StationCounters};
 use netloom_units::{Duration, Instant};
 use std::sync::mpsc::Sender as Outbox;
 
@@ -27,6 +27,8 @@ pub(crate) enum Command {
     SampledPackets(Outbox<SampledPackets>),
     Firings(Outbox<Vec<Firing>>),
     Switches(Outbox<Vec<SwitchState>>),
+    /// The counters of the stations of each pipe.
+    Stations(Outbox<Vec<Vec<StationCounters>>>),
     Snapshot(Outbox<Snapshot>),
     Stop(Outbox<Snapshot>),
 }

@@ -3,7 +3,7 @@
 use crate::event_queue::{Act, ExecutedEvent, ScheduledEvent, Task};
 use netloom_fabric::{PipeId, Place, RouterCounters, Shard, SwitchState};
 use netloom_figures::{EngineReport, PipeReport, Snapshot};
-use netloom_link::{PipeCounters, SampledPackets};
+use netloom_link::{PipeCounters, SampledPackets, StationCounters};
 use netloom_units::{Duration, Instant};
 use std::collections::HashMap;
 
@@ -100,6 +100,11 @@ impl Places {
     /// What all switches have counted and know.
     pub(crate) fn merge_switches(&self, answers: &[Vec<SwitchState>]) -> Vec<SwitchState> {
         self.switches.iter().map(|(shard, switch)| answers[*shard][*switch].clone()).collect()
+    }
+
+    /// What the stations of all pipes have counted.
+    pub(crate) fn merge_stations(&self, answers: &[Vec<Vec<StationCounters>>]) -> Vec<Vec<StationCounters>> {
+        self.pipes.iter().map(|(shard, pipe)| answers[*shard][pipe.0 as usize].clone()).collect()
     }
 
     /// One snapshot of all.

@@ -6,7 +6,7 @@ use netloom_dataplane::{Engine, ExecutedEvent, Sampled, ScheduledEvent};
 use netloom_fabric::{PipeId, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
 use netloom_guest::schedule::Statistics;
-use netloom_link::{Firing, PipeChange, PipeCounters, SampledPackets};
+use netloom_link::{Firing, PipeChange, PipeCounters, SampledPackets, StationCounters};
 use netloom_units::{Duration, Instant};
 
 /// The engine of real and dilated time, or the scheduler of virtual time.
@@ -200,6 +200,14 @@ impl Driver {
         match self {
             Self::Engine(engine) => engine.switch_states().map_err(DriveError::Engine),
             Self::Virtual(time) => Ok(time.switch_states()),
+        }
+    }
+
+    /// Returns what the stations of each pipe that is a radio medium have counted.
+    pub fn stations(&mut self) -> Result<Vec<Vec<StationCounters>>, DriveError> {
+        match self {
+            Self::Engine(engine) => engine.stations().map_err(DriveError::Engine),
+            Self::Virtual(time) => Ok(time.stations()),
         }
     }
 

@@ -11,8 +11,11 @@ use axum::Extension;
 use axum::extract::{RawQuery, State};
 use netloom_results::graph;
 use netloom_units::Duration;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// The width of a picture in pixels, if nobody says another one.
+const USUAL_WIDTH: u32 = 712;
 
 /// `GET /api/results/ID/map`
 pub(crate) async fn map(
@@ -22,28 +25,36 @@ pub(crate) async fn map(
     id: ResultsId,
     RawQuery(query): RawQuery,
 ) -> Answer {
-    let at = time(query.as_deref().unwrap_or_default())?;
+    let (at, width) = asked(query.as_deref().unwrap_or_default())?;
     let folder = app.results_index.folder(id.get())?;
     let server = Arc::clone(&app);
     let found = app.turns.take(&visitor, address, move || {
         let known = server.air_maps.get(id.get(), || lab(&folder).map(|lab| lab.plan))?;
-        graph::map_at(&known.plan, &known.roams, at)
+        graph::map_at(&known.plan, &known.roams, at, width)
     });
-    reply(&json!({ "at_ns": at.as_nanos(), "svg": found.await? }))
+    let map = found.await?;
+    let told = |one: &graph::Belonging| json!({ "link": one.link, "station": one.station, "to": one.to });
+    let belongs: Vec<Value> = map.iter().flat_map(|map| &map.belongs).map(told).collect();
+    reply(&json!({ "at_ns": at.as_nanos(), "svg": map.map(|map| map.svg), "belongs": belongs }))
 }
 
-fn time(query: &str) -> Result<Duration, Refusal> {
-    let mut at = Duration::ZERO;
+/// The time, and the width of the picture in pixels.
+fn asked(query: &str) -> Result<(Duration, u32), Refusal> {
+    let (mut at, mut width) = (Duration::ZERO, USUAL_WIDTH);
     for (key, value) in pairs(query)? {
         match key.as_str() {
             "at_ns" => {
                 let wrong = |_| Refusal::bad("`at_ns` is a whole number of nanoseconds").with("key", "at_ns");
                 at = Duration::from_nanos(value.parse().map_err(wrong)?);
             }
-            other => return Err(Refusal::bad(format!("`{other}` is not known here: write `at_ns`"))),
+            "width" => {
+                let wrong = |_| Refusal::bad("`width` is a whole number of pixels").with("key", "width");
+                width = value.parse().map_err(wrong)?;
+            }
+            other => return Err(Refusal::bad(format!("`{other}` is not known here: write `at_ns` or `width`"))),
         }
     }
-    Ok(at)
+    Ok((at, width))
 }
 
 #[cfg(test)]
@@ -52,8 +63,10 @@ mod tests {
 
     #[test]
     fn a_query_says_a_time() {
-        assert_eq!(time("").map(Duration::as_nanos).ok(), Some(0));
-        assert_eq!(time("at_ns=1500").map(Duration::as_nanos).ok(), Some(1_500));
-        assert!(time("at_ns=-1").is_err() && time("at_ns=x").is_err() && time("when=1").is_err());
+        assert_eq!(asked("").ok(), Some((Duration::ZERO, USUAL_WIDTH)));
+        assert_eq!(asked("at_ns=1500&width=360").ok(), Some((Duration::from_nanos(1_500), 360)));
+        for wrong in ["at_ns=-1", "at_ns=x", "when=1", "width=wide"] {
+            assert!(asked(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What all requests share.
 
+use crate::air_logs::AirLogs;
 use crate::air_maps::AirMaps;
 use crate::answer::Refusal;
 use crate::connections::Connections;
@@ -31,6 +32,7 @@ pub(crate) struct App {
     pub(crate) results_index: ResultsIndex,
     pub(crate) journals: Journals,
     pub(crate) air_maps: AirMaps,
+    pub(crate) air_logs: AirLogs,
     pub(crate) jobs: Arc<Jobs>,
     /// What changes, for pages that watch.
     pub(crate) world: World,

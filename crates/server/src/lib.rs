@@ -24,6 +24,8 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod air_frames;
+mod air_logs;
 mod air_map;
 mod air_maps;
 mod answer;

@@ -6,8 +6,8 @@ use crate::app::App;
 use crate::token::Role;
 use crate::visitors::Visitor;
 use crate::{
-    air_map, captures, check, commands, control, events, files, generate, journal, labs, lessons, page, people,
-    results, state, terminal,
+    air_frames, air_map, captures, check, commands, control, events, files, generate, journal, labs, lessons, page,
+    people, results, state, terminal,
 };
 use axum::Router;
 use axum::body::{Body, HttpBody, to_bytes};
@@ -65,6 +65,7 @@ fn routes() -> Vec<Route> {
         look("GET", "/api/results/{id}", get(results::one)),
         look("GET", "/api/results/{id}/files/{*path}", get(results::file)),
         look("GET", "/api/results/{id}/map", get(air_map::map)),
+        look("GET", "/api/results/{id}/air", get(air_frames::air)),
         look("GET", "/api/results/{id}/journal", get(journal::overview)),
         look("GET", "/api/results/{id}/journal/packets", get(journal::packets)),
         work("GET", "/api/labs/{lab}/nodes/{node}/terminal", get(terminal::terminal)),

@@ -1,5 +1,6 @@
 //! The life of a server: it listens, says where, and ends when it is told to.
 
+use crate::air_logs::AirLogs;
 use crate::air_maps::AirMaps;
 use crate::app::{App, CAPTURES, MOST_OF_OTHERS, SOCKETS, TERMINALS};
 use crate::connections::Connections;
@@ -109,6 +110,7 @@ async fn run(options: Options, ready: impl FnOnce(&Served)) -> Result<(), ServeE
         results_index,
         journals: Journals::default(),
         air_maps: AirMaps::default(),
+        air_logs: AirLogs::default(),
         jobs: Arc::new(Jobs::new(program, keep)),
         world: World::new(),
         connections: Connections::new(),

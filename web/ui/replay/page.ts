@@ -10,10 +10,14 @@ import { route } from "../route";
 import { createMemo, createSignal, el, keyed, onCleanup, press, type View } from "../view";
 import { airMap } from "../watch/air";
 import { reportView } from "../watch/verdict";
+import { airStrip } from "./air";
 import { faults, flows, marks, notes, way } from "./panel";
 import { Player, SPEEDS, speedWords } from "./player";
 import { Screen } from "./screen";
 import { Takes } from "./take";
+
+/** Between two looks at the map in metres, in ms. */
+const MAP_MS = 150;
 
 export function replayPage(id: string): View {
   const [got, setGot] = createSignal<{ run: Run; scene: Scene | null } | null>(null);
@@ -91,11 +95,7 @@ function without(id: string, run: Run, why: () => string, isReading: () => boole
     links(id),
     reportView(run.report as Report | null),
     picture,
-    airMap(
-      run.lab,
-      async () => id,
-      () => 0,
-    ),
+    airMap({ name: run.lab, id: async () => id, at: () => 0, every: MAP_MS, heading: "h2" }),
   );
 }
 
@@ -129,12 +129,7 @@ function stage(id: string, run: Run, scene: Scene, journal: () => Journal): View
       "div",
       { class: "labmain replaymain" },
       el("div", { class: "mapside" }, screen.map.element, mapButtons(screen.map)),
-      el(
-        "div",
-        { class: "side" },
-        airMap(run.lab, async () => id, player.at),
-        panel(run, scene, journal, player, screen),
-      ),
+      el("div", { class: "side" }, panel(id, run, scene, journal, player, screen)),
     ),
     el("div", { class: "player" }, controls(player, screen, takes), screen.strip.element),
   );
@@ -172,7 +167,7 @@ const bar = (id: string, run: Run, player: Player): View =>
     links(id),
   );
 
-function panel(run: Run, scene: Scene, journal: () => Journal, player: Player, screen: Screen): View {
+function panel(id: string, run: Run, scene: Scene, journal: () => Journal, player: Player, screen: Screen): View {
   const curves = run.tcp && run.tcp.length > 0 ? tcpPlots([run], screen.axis) : null;
   curves?.addEventListener("click", (event) => {
     const { cursor } = screen.axis;
@@ -189,6 +184,8 @@ function panel(run: Run, scene: Scene, journal: () => Journal, player: Player, s
             { class: "about" },
             "Press a packet to follow it through all pipes. Full stop and comma go packet by packet, space plays, brackets change the speed.",
           ),
+    airMap({ name: run.lab, id: async () => id, at: player.at, every: MAP_MS, heading: "h2" }),
+    airStrip(id, journal, player),
     () => (screen.thinned() ? el("p", { class: "note" }, screen.thinned()) : null),
     faults(run, player.at, player.seek),
     flows(journal, scene),

@@ -1,29 +1,56 @@
 // The map in metres of radio media, as it is at a time: the picture that the server draws, asked for again while time goes on.
 import { picture } from "../../components/map";
-import { api, Refusal } from "../api";
+import { type AirBelonging, api, Refusal } from "../api";
 import { createSignal, el, inSight, onCleanup, untrack, type View } from "../view";
 
-/** Between two looks, and after one that failed, in ms. */
-const [EVERY_MS, AGAIN_MS] = [500, 5_000];
+/** After a look that failed, in ms. */
+const AGAIN_MS = 5_000;
+/** The width of the picture before anything is laid out, in pixels, and what is beside it. */
+const [USUAL_WIDTH, BESIDE] = [380, 4];
+/** So many stations are named in the words for the picture. */
+const NAMED = 12;
 
-/** Nothing, unless anything has a position. `id`: the results, as soon as there are any; `at`: the time behind time zero in nanoseconds. */
-export function airMap(name: string, id: () => Promise<string | null>, at: () => number | null): View {
+/** What is shown, and how often. */
+interface Wish {
+  name: string;
+  /** The results, as soon as there are any. */
+  id: () => Promise<string | null>;
+  /** The time behind time zero in nanoseconds. */
+  at: () => number | null;
+  /** Between two looks, in ms. */
+  every: number;
+  heading: "h2" | "h3";
+  /** Hears who is with whom. */
+  told?: (belongs: readonly AirBelonging[]) => void;
+}
+
+/** Nothing, unless anything has a position. */
+export function airMap({ name, id, at, every, heading, told }: Wish): View {
   const [shown, setShown] = createSignal<HTMLElement | null>(null);
   let results: string | null = null;
-  let last = -1;
+  let [last, lastWidth, lastSvg] = [-1, 0, ""];
   let timer = 0;
   let ended = false;
+  const section = el("section", { class: "air", "aria-label": "on the air" }, () =>
+    shown() ? [el(heading, {}, "On the air"), shown()] : null,
+  );
 
   /** Whether there is anything to look at again. */
   const look = async (): Promise<boolean> => {
     const now = Math.max(0, Math.round(untrack(at) ?? 0));
-    if (now === last || !untrack(inSight)) return true;
+    const width = Math.max((section.clientWidth || USUAL_WIDTH) - BESIDE, 1);
+    if ((now === last && width === lastWidth) || !untrack(inSight)) return true;
     results ??= await id();
     if (results === null) return true;
-    const { svg } = await api.airMap(results, now);
+    const { svg, belongs } = await api.airMap(results, now, width);
     if (svg === null || ended) return false;
-    last = now;
-    setShown(picture(svg, `the map of ${name} in metres`));
+    [last, lastWidth] = [now, width];
+    told?.(belongs);
+    // What stands still keeps its element, and what is chosen in it.
+    if (svg !== lastSvg) {
+      lastSvg = svg;
+      setShown(picture(svg, words(name, belongs)));
+    }
     return true;
   };
   const again = (after: number): void => {
@@ -31,16 +58,24 @@ export function airMap(name: string, id: () => Promise<string | null>, at: () =>
   };
   const step = (): void => {
     look().then(
-      (goes) => goes && again(EVERY_MS),
+      (goes) => goes && again(every),
       // What is not there does not come; a server that does not answer may.
       (wrong) => (wrong instanceof Refusal && wrong.status === 404) || again(AGAIN_MS),
     );
   };
-  step();
+  // Behind its being laid out.
+  timer = window.setTimeout(step, 0);
   onCleanup(() => {
     ended = true;
     window.clearTimeout(timer);
   });
-  return () =>
-    shown() ? el("section", { class: "air", "aria-label": "on the air" }, el("h3", {}, "On the air"), shown()) : null;
+  return section;
+}
+
+function words(name: string, belongs: readonly AirBelonging[]): string {
+  const all = belongs.slice(0, NAMED).map(({ station, to }) => `${station} is with ${to}`);
+  const rest = belongs.length - all.length;
+  return [`the map of ${name} in metres`, all.join(", ") + (rest > 0 ? ` and ${rest} more` : "")]
+    .filter(Boolean)
+    .join(": ");
 }

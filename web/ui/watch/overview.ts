@@ -30,7 +30,7 @@ export function overview(lab: Lab, openNode: (name: string) => void, openLink: (
     placeholder: "search nodes and links",
     oninput: () => setWanted(input.value),
   });
-  return [el("h2", { class: "away" }, "Overview"), input, linkList(lab, has, openLink), nodeList(lab, has, openNode)];
+  return [input, linkList(lab, has, openLink), nodeList(lab, has, openNode)];
 }
 
 function linkList(lab: Lab, has: (name: string) => boolean, open: (name: string) => void): View {
@@ -127,7 +127,8 @@ function nodeList(lab: Lab, has: (name: string) => boolean, open: (name: string)
   ];
 }
 
-function meter(use: () => number): View {
+/** A bar beside a share. */
+export function meter(use: () => number): View {
   const style = createMemo(
     () => `width:${Math.min(100, Math.max(use(), 0) * 100).toFixed(0)}%;background:var(--u${grade(use())})`,
   );

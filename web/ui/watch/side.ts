@@ -1,8 +1,8 @@
 // What is about a lab, beside its map: one tab of it at a time.
 import { counted } from "../../components/format";
-import { api } from "../api";
+import { type AirBelonging, api } from "../api";
 import { tasksPanel } from "../teach/tasks";
-import { createMemo, el, keyed, press, type View } from "../view";
+import { createMemo, createSignal, el, keyed, press, type View } from "../view";
 import { may } from "../world";
 import { airMap } from "./air";
 import { linkPanel, plots } from "./link";
@@ -10,10 +10,14 @@ import { eventsList, logsList } from "./lists";
 import { nodePanel } from "./node";
 import { overview } from "./overview";
 import { partitionPanel } from "./partition";
+import { stations } from "./stations";
 import { sideTabs } from "./tabs";
 import { allConnections } from "./tcp";
 import { reportView, verdictSoFar } from "./verdict";
 import type { Watching } from "./watching";
+
+/** Between two looks at the map in metres, in ms. */
+const MAP_MS = 500;
 
 export function side(watching: Watching): View {
   const { tab, setTab, chosen } = watching;
@@ -36,14 +40,7 @@ function panel(watching: Watching): View {
   const { lab, book, report, openNode, openLink } = watching;
   switch (watching.tab()) {
     case "all":
-      return [
-        airMap(
-          watching.name,
-          async () => (await api.labs()).find((one) => one.name === watching.name)?.results ?? null,
-          () => lab.now()?.since_zero_ns ?? null,
-        ),
-        overview(lab, openNode, openLink),
-      ];
+      return [el("h2", { class: "away" }, "Overview"), onTheAir(watching), overview(lab, openNode, openLink)];
     case "events":
       return eventsList(lab);
     case "logs":
@@ -57,6 +54,20 @@ function panel(watching: Watching): View {
     case "chosen":
       return chosenPanel(watching);
   }
+}
+
+/** The map in metres, and what each station does. */
+function onTheAir({ name, lab, openNode }: Watching): View {
+  const [belongs, setBelongs] = createSignal<readonly AirBelonging[]>([]);
+  const map = airMap({
+    name,
+    id: async () => (await api.labs()).find((one) => one.name === name)?.results ?? null,
+    at: () => lab.now()?.since_zero_ns ?? null,
+    every: MAP_MS,
+    heading: "h3",
+    told: setBelongs,
+  });
+  return [map, stations(lab, belongs, openNode)];
 }
 
 function chosenPanel(watching: Watching): View {

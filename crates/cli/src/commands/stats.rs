@@ -178,7 +178,12 @@ mod tests {
             dropped_loss_packets: 4,
             ..before.clone()
         };
-        let stats = |at_ns, pipe: &PipeStats| LabStats { at_ns, pipes: vec![pipe.clone()], switches: Vec::new() };
+        let stats = |at_ns, pipe: &PipeStats| LabStats {
+            at_ns,
+            pipes: vec![pipe.clone()],
+            switches: Vec::new(),
+            stations: Vec::new(),
+        };
         let text = table(&stats(3_000_000_000, &now), &stats(1_000_000_000, &before), &[]);
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row.join(" "), "l a>b up 1 Mbit/s 0 ns 500 kbit/s 50.0 % 0 0 2 4");
@@ -202,7 +207,8 @@ mod tests {
             rate_bits_per_second: Some(100_000_000),
             ..PipeStats::default()
         };
-        let stats = |at_ns| LabStats { at_ns, pipes: (0..50).map(pipe).collect(), switches: Vec::new() };
+        let stats =
+            |at_ns| LabStats { at_ns, pipes: (0..50).map(pipe).collect(), switches: Vec::new(), stations: Vec::new() };
         let (now, before) = (stats(3_000_000_000), stats(1_000_000_000));
         for (rows, columns) in [(24, 80), (10, 40), (60, 200), (3, 10)] {
             let text = fitted(&now, &before, Some(WindowSize { rows, columns }));

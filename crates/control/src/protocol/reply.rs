@@ -4,7 +4,7 @@ use super::node_state::NodeState;
 use super::request::Id;
 use super::so_far::SoFar;
 use super::topology::{ServiceInfo, Topology};
-use netloom_judge::{Effects, ExerciseReport, ExitCode, SwitchRow};
+use netloom_judge::{Effects, ExerciseReport, ExitCode, StationRow, SwitchRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -156,6 +156,9 @@ pub struct LabStats {
     /// The counters of every port of every switch, in the order of the lab file.
     #[serde(default)]
     pub switches: Vec<SwitchRow>,
+    /// The counters of every station of every radio medium since time zero, in the order of the lab file.
+    #[serde(default)]
+    pub stations: Vec<StationRow>,
 }
 
 /// The counters of one pipe so far. Packets are segments; bytes count from the IP header on.

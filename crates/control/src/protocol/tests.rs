@@ -206,7 +206,7 @@ fn all_names(definition: &str, tag: &str) -> impl Iterator<Item = String> {
 fn pipe_stats() -> LabStats {
     let pipe = PipeStats { rate_bits_per_second: Some(1), pipe: Some("voip".into()), ..PipeStats::default() };
     let port = SwitchRow { node: "s".into(), received_frames: 3, ..SwitchRow::default() };
-    LabStats { at_ns: 1, pipes: vec![PipeStats::default(), pipe], switches: vec![port] }
+    LabStats { at_ns: 1, pipes: vec![PipeStats::default(), pipe], switches: vec![port], stations: Vec::new() }
 }
 
 fn replies() -> Vec<Reply> {

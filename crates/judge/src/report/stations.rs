@@ -3,10 +3,11 @@
 use netloom_figures::PipeReport;
 use netloom_lab::{EndPlan, PipePlan, Plan};
 use netloom_link::StationCounters;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A station of a radio medium, since time zero.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StationRow {
     /// The name of the medium's link.
     pub link: String,

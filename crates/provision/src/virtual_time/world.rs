@@ -15,7 +15,7 @@ use netloom_fabric::{Fabric, PipeId, PortId, SwitchState, Tap, TapId, TraceObser
 use netloom_figures::{EngineReport, Snapshot, ThreadReport};
 use netloom_guest::backend::{DeviceBackend, Doorbell, Lane, ProcessHealth, Watchdog};
 use netloom_guest::schedule::{DevicePort, MachineError, Paced, Scheduler, SchedulerError, Statistics, Stop};
-use netloom_link::{PipeChange, PipeCounters, SampledPackets};
+use netloom_link::{PipeChange, PipeCounters, SampledPackets, StationCounters};
 use netloom_units::{Duration, Instant};
 use std::cell::RefCell;
 use std::io;
@@ -268,6 +268,12 @@ impl VirtualTime {
 
     pub(crate) fn switch_states(&self) -> Vec<SwitchState> {
         self.0.borrow().scheduler.switch_states().collect()
+    }
+
+    /// What the stations of each pipe have counted, in order of ids and of ends.
+    pub(crate) fn stations(&self) -> Vec<Vec<StationCounters>> {
+        let scheduler = &mut self.0.borrow_mut().scheduler;
+        scheduler.look(|fabric| fabric.on_air().map(|on_air| on_air.map_or_else(Vec::new, |(_, all)| all)).collect())
     }
 
     pub(crate) fn counters(&self) -> (Instant, Vec<PipeCounters>) {

@@ -8,6 +8,7 @@
 //! written. Filter expressions are translated by tcpdump and executed by `bpf`; a ring is a writer of its own
 //! (`ring`).
 
+mod air_log;
 mod bpf;
 mod dot11;
 mod fates;
@@ -21,6 +22,7 @@ mod tap;
 mod tests;
 mod writer;
 
+pub use air_log::{AirFrame, AirLog, AirSpan, AirUse, FrameKind};
 pub use bpf::{FilterProgram, NoProgram};
 pub use live::LiveCapture;
 

@@ -15,6 +15,12 @@ use std::collections::BTreeMap;
 pub(crate) const FILE: &str = "map.svg";
 /// The height of a receiver that hears the senders.
 const RECEIVER: Metres = Metres(1.5);
+/// The width of a picture in pixels, if nobody says another one, and within which it is.
+const WIDTH: u32 = 712;
+const LEAST_WIDTH: u32 = 240;
+const MOST_WIDTH: u32 = 2_000;
+/// In a narrower one a flat map would have no room for words.
+const NARROW: u32 = 500;
 /// A path is drawn through so many places of it.
 const STEPS: u64 = 200;
 /// How much of a path is drawn if the lab has no end.
@@ -23,9 +29,32 @@ const USUAL: Duration = Duration::from_secs(60);
 /// A point in metres: to the east and to the north.
 type Point = [f64; 2];
 
+/// A map in metres at a time, and who is with whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AirMap {
+    /// The text of the SVG file.
+    pub svg: String,
+    /// The stations that are with an access point or at a cell, in the order of the plan.
+    pub belongs: Vec<Belonging>,
+}
+
+/// A station that is with an access point, or a terminal that is at a cell.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Belonging {
+    /// The name of the medium's link.
+    pub link: String,
+    /// The name of the station's node.
+    pub station: String,
+    /// The name of the access point's node, or of the cell.
+    pub to: String,
+}
+
 /// The parts of the picture.
 struct Map<'a> {
     name: &'a str,
+    /// The name of the link whose medium is added.
+    link: &'a str,
+    names: Vec<Belonging>,
     /// The least and the greatest coordinates that are shown.
     from: Point,
     to: Point,
@@ -54,11 +83,11 @@ struct Mark<'a> {
 
 /// Draws the radio media of a lab whose stations have positions as they are at time zero, and returns the text of the SVG file; none if there are none.
 pub fn map(plan: &Plan) -> Option<String> {
-    map_at(plan, &plan.roams_until(Duration::ZERO), Duration::ZERO)
+    map_at(plan, &plan.roams_until(Duration::ZERO), Duration::ZERO, WIDTH).map(|map| map.svg)
 }
 
-/// Draws the same as it is at a time. `roams`: those of the plan up to that time at least.
-pub fn map_at(plan: &Plan, roams: &[RoamPlan], at: Duration) -> Option<String> {
+/// Draws the same as it is at a time, `width` pixels wide or a little less. `roams`: those of the plan up to that time at least.
+pub fn map_at(plan: &Plan, roams: &[RoamPlan], at: Duration, width: u32) -> Option<AirMap> {
     let media = plan.links.iter().enumerate().filter_map(|(place, link)| {
         let air = link.pipes.first()?.air.as_deref()?;
         air.radio.is_some().then_some((place, air))
@@ -66,6 +95,8 @@ pub fn map_at(plan: &Plan, roams: &[RoamPlan], at: Duration) -> Option<String> {
     let span = plan.duration.unwrap_or(USUAL);
     let mut map = Map {
         name: &plan.name,
+        link: "",
+        names: Vec::new(),
         from: [f64::INFINITY; 2],
         to: [f64::NEG_INFINITY; 2],
         walls: Vec::new(),
@@ -81,13 +112,16 @@ pub fn map_at(plan: &Plan, roams: &[RoamPlan], at: Duration) -> Option<String> {
         let known = roams.iter().filter(|roam| roam.link == link && roam.at <= at);
         let with: With =
             known.map(|roam| (roam.station.end.place(), roam.point.map(|point| point.end.place()))).collect();
+        map.link = &plan.links[link].name;
         map.add(air, &with, span);
     }
     if map.marks.is_empty() {
         return None;
     }
-    map.frame();
-    Some(draw::svg(&map))
+    let wide = width.clamp(LEAST_WIDTH, MOST_WIDTH);
+    map.frame(if wide < NARROW { 2.0 } else { 3.0 });
+    let svg = draw::svg(&map, f64::from(wide));
+    Some(AirMap { svg, belongs: map.names })
 }
 
 fn point(position: Position) -> Point {
@@ -146,6 +180,7 @@ impl<'a> Map<'a> {
         }
         if let Some(hub) = hub.filter(|_| !is_sender) {
             self.belongs.push([begins, air.stations[hub].antenna.path.position(now)].map(point));
+            self.name_belonging(station, &air.stations[hub].name);
         }
         let sites = air.medium.cell().map_or(&[][..], |cell| &cell.sites);
         let own = station.terminal.as_ref().and_then(|own| own.site);
@@ -156,6 +191,7 @@ impl<'a> Map<'a> {
         let strongest = (0..sites.len()).max_by(|one, other| reach(*one).total_cmp(&reach(*other)));
         if let Some(site) = own.or(strongest) {
             self.belongs.push([begins, sites[site].position].map(point));
+            self.name_belonging(station, &sites[site].name);
         }
         if !antenna.path.is_standing() {
             let at = |step: u64| Duration::from_nanos(span.as_nanos() / STEPS * step);
@@ -166,8 +202,13 @@ impl<'a> Map<'a> {
         self.marks.push(Mark { name: &station.name, at: [x, y], is_sender, about });
     }
 
-    /// Shows all of it, with a margin.
-    fn frame(&mut self) {
+    fn name_belonging(&mut self, station: &AirStation, to: &str) {
+        let (link, station) = (self.link.to_owned(), station.name.clone());
+        self.names.push(Belonging { link, station, to: to.to_owned() });
+    }
+
+    /// Shows all of it, with a margin. `flattest`: the longest side over the shortest at most, so that contours are seen.
+    fn frame(&mut self, flattest: f64) {
         let marks = self.marks.iter().map(|mark| mark.at);
         let all = marks.chain(self.ways.iter().flatten().copied()).chain(self.walls.iter().flatten().copied());
         for [x, y] in all.collect::<Vec<_>>() {
@@ -176,9 +217,8 @@ impl<'a> Map<'a> {
         }
         let wide = (self.to[0] - self.from[0]).max(self.to[1] - self.from[1]).max(10.0);
         for axis in 0..2 {
-            // Not flatter than one to three, so that contours are seen.
             let own = self.to[axis] - self.from[axis];
-            let margin = (wide * 0.15).max((wide / 3.0 - own) / 2.0);
+            let margin = (wide * 0.15).max((wide / flattest - own) / 2.0);
             self.from[axis] -= margin;
             self.to[axis] += margin;
         }

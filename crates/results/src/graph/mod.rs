@@ -18,7 +18,7 @@ const MOST_UNASKED: usize = 200;
 pub(crate) const FILE: &str = "lab.svg";
 
 pub(crate) use metres::FILE as MAP_FILE;
-pub use metres::{map, map_at};
+pub use metres::{AirMap, Belonging, map, map_at};
 
 /// Writes the pictures of a lab into its results folder, if it is not too large.
 ///

@@ -1,6 +1,7 @@
 //! What each role may ask, from one table: a route that is not in it fails these tests.
 
 use super::*;
+use crate::air_logs::AirLogs;
 use crate::air_maps::AirMaps;
 use crate::connections::Connections;
 use crate::jobs::Jobs;
@@ -77,6 +78,7 @@ const TABLE: &[Row] = &[
     row("GET", "/api/results/{id}", "/api/results/x:y", "", all(404)),
     row("GET", "/api/results/{id}/files/{*path}", "/api/results/x:y/files/report.json", "", all(404)),
     row("GET", "/api/results/{id}/journal", "/api/results/x:y/journal", "", all(404)),
+    row("GET", "/api/results/{id}/air", "/api/results/x:y/air?from_ns=0&to_ns=1", "", all(404)),
     row("GET", "/api/results/{id}/map", "/api/results/x:y/map?at_ns=0", "", all(404)),
     row("GET", "/api/results/{id}/journal/packets", "/api/results/x:y/journal/packets?from_ns=0&to_ns=1", "", all(404)),
     row("GET", "/api/labs/{lab}/nodes/{node}/terminal", "/api/labs/none/nodes/a/terminal", "", [403, 400, 400]),
@@ -133,6 +135,7 @@ impl Asked {
             results_index,
             journals: Journals::default(),
             air_maps: AirMaps::default(),
+            air_logs: AirLogs::default(),
             jobs: Arc::new(Jobs::new("/nonexistent/netloom".into(), false)),
             world: World::new(),
             connections: Connections::new(),

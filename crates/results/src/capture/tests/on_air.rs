@@ -2,7 +2,7 @@
 
 use super::{Slate, frame, rows};
 use crate::capture::pcapng::{InterfaceKind, Pcapng};
-use crate::capture::{LIVE_HOLD, Pace, begin, interfaces};
+use crate::capture::{AirFrame, AirLog, AirUse, FrameKind, LIVE_HOLD, Pace, begin, interfaces};
 use netloom_fabric::{Fabric, PortId};
 use netloom_lab::Plan;
 use netloom_packet::Packet;
@@ -93,6 +93,69 @@ fn tcpdump(file: &[u8]) -> Vec<String> {
     // The second line of a packet begins with blanks.
     let text = String::from_utf8(read.stdout).unwrap().replace("\n    ", " ");
     text.lines().map(str::to_owned).collect()
+}
+
+/// A collision of two stations, an aggregate and what is sent again are found in the file, at their times and with their senders.
+#[test]
+fn a_log_says_who_had_the_air() {
+    let plan = lab("standard: a, rate: 54 Mbit/s", "");
+    let sent = [(1_000, [1, 0], 400), (1_000, [2, 0], 400), (50_000, [0, 1], 100)];
+    let file = captured(&plan, &sent);
+    let (link, capture) = AirLog::captures(&plan).next().expect("one is on the air");
+    let log = AirLog::read(&plan, capture, &file[..]);
+    assert_eq!((link, log.is_partial, log.stations.join(" ")), ("wifi", false, "ap a b".to_owned()));
+    let whole = log.span((0, 100_000_000), 10, 100);
+    let frames = whole.frames.as_ref().expect("they are few");
+    let data: Vec<&AirFrame> = frames.iter().filter(|frame| frame.kind == FrameKind::Data).collect();
+    assert_eq!((data.len(), frames.len(), whole.found), (5, 8, 8));
+    // Both are on the air at once, and neither is decoded.
+    assert!(data[..2].iter().all(|frame| frame.collided && frame.bad == 1 && frame.from_ns == 1_020_000));
+    assert!(data[2..].iter().all(|frame| !frame.collided && frame.bad == 0 && frame.channel_mhz == 5_180));
+    assert_eq!((data[4].sender, data[4].receiver, data[4].retries), (Some(0), Some(1), 0));
+    let told = |place: usize| {
+        let AirUse { frames, bad, collisions, retries, .. } = whole.stations[place];
+        [frames, bad, collisions, retries]
+    };
+    assert_eq!([told(0), told(1), told(2)], [[1, 0, 0, 0], [2, 1, 1, 1], [2, 1, 1, 1]]);
+    // Acknowledgements are sent by whom the data was for.
+    let acks: Vec<_> = frames.iter().filter(|frame| frame.kind == FrameKind::Ack).map(|frame| frame.sender).collect();
+    assert_eq!(acks, [Some(0), Some(0), Some(1)]);
+    // The parts of the span add up to the time, but for what each is rounded up by.
+    for (station, parts) in whole.stations.iter().zip(&whole.busy) {
+        let sum: u64 = parts.iter().map(|share| u64::from(share[0]) * 10_000).sum();
+        assert!(sum >= station.busy_ns && sum < station.busy_ns + 100_000, "{sum} of {}", station.busy_ns);
+    }
+    assert!(whole.busy[1][0][1] > 0 && whole.busy[0][0][1] == 0);
+    // Of a part of the time there is that part, and of many frames only what they add up to.
+    let late = log.span((40_000_000, 60_000_000), 1, 100);
+    assert_eq!((late.found, late.stations[2].frames), (2, 0));
+    assert_eq!(log.span((0, 100_000_000), 1, 7).frames, None);
+    assert_eq!(log.span((5, 5), 0, 7).found, 0);
+}
+
+#[test]
+fn a_log_of_a_damaged_file_has_what_is_before_the_damage() {
+    let plan = lab("standard: n, rate: {mcs: 7}", "");
+    let sent: Vec<_> = (0..40).map(|number| (1_000 + number, [1, 0], 1_000)).collect();
+    let file = captured(&plan, &sent);
+    let capture = &plan.capture[0];
+    let whole = AirLog::read(&plan, capture, &file[..]);
+    let frames = whole.span((0, u64::MAX), 1, 1_000).frames.expect("they are few");
+    // Aggregates are one frame each.
+    let mpdus: u32 = frames.iter().filter(|frame| frame.kind == FrameKind::Data).map(|frame| frame.mpdus).sum();
+    assert!(mpdus == 40 && frames.len() < 40, "{mpdus} in {}", frames.len());
+    for cut in (0..file.len()).step_by(211) {
+        let part = AirLog::read(&plan, capture, &file[..cut]);
+        assert!(part.len() <= whole.len());
+    }
+    assert!(AirLog::read(&plan, capture, &file[..file.len() - 5]).is_partial);
+    let mut broken = file.clone();
+    for at in (0..file.len()).step_by(97) {
+        broken[at] ^= 0xff;
+        AirLog::read(&plan, capture, &broken[..]).span((0, u64::MAX), 3, 10);
+        broken[at] ^= 0xff;
+    }
+    assert!(AirLog::read(&plan, capture, &b"no capture"[..]).is_empty());
 }
 
 /// Both stations have waited for long and get a packet at the same instant: they collide, and are sent again.

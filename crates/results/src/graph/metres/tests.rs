@@ -1,6 +1,6 @@
 //! Maps in metres.
 
-use super::{map, map_at};
+use super::{AirMap, map, map_at};
 use netloom_lab::Plan;
 use netloom_units::Duration;
 
@@ -105,20 +105,66 @@ fn stations_are_with_their_access_points_at_the_time() {
     let plan = plan(text);
     let roams = plan.roams();
     let at = |seconds: u64| {
-        let svg = map_at(&plan, &roams, Duration::from_secs(seconds)).expect("there are positions");
+        let AirMap { svg, belongs } =
+            map_at(&plan, &roams, Duration::from_secs(seconds), 712).expect("there are positions");
+        let told = belongs.first().map(|one| (one.link.clone(), one.station.clone(), one.to.clone()));
         let picture = roxmltree::Document::parse(&svg).expect("it is XML");
         let of = |class: &str| picture.descendants().filter(|node| node.attribute("class") == Some(class)).count();
         let line = picture.descendants().find(|node| node.attribute("class") == Some("belongs"));
         let x = |name: &str| line.map(|line| line.attribute(name).unwrap().parse::<f64>().unwrap());
-        (of("sender"), x("x1"), x("x2"))
+        (of("sender"), x("x1"), x("x2"), told)
     };
     let (early, late) = (at(0), at(40));
     assert_eq!((early.0, late.0), (2, 2));
     // To the west first, then to the east; the walker itself has gone to the right.
     assert!(early.1 > early.2 && late.1 < late.2 && early.1 < late.1, "{early:?}, {late:?}");
+    let walker_at = |to: &str| Some(("wifi".to_owned(), "walker".to_owned(), to.to_owned()));
+    assert_eq!((early.3, late.3), (walker_at("west"), walker_at("east")));
     // On its way it belongs to none; the legend has no such line then.
     assert_eq!(
-        map_at(&plan, &roams, Duration::from_nanos(29_300_000_000)).map(|svg| svg.contains("class=\"belongs\"")),
-        Some(false)
+        map_at(&plan, &roams, Duration::from_nanos(29_300_000_000), 712)
+            .map(|map| (map.svg.contains("class=\"belongs\""), map.belongs.len())),
+        Some((false, 0))
     );
+}
+
+/// Words cover neither one another nor the marks, and stand within the picture, whatever its width.
+#[test]
+fn words_have_room() {
+    let text = "nodes: {west: {kind: switch, position: [0 m, 0 m]}, east: {kind: switch, position: [80 m, 0 m]}, core: {kind: switch}, \
+        phone: {position: [2 m, 1 m]}, a-desk-with-a-long-name: {position: [80 m, 2 m]}}\n\
+        links: {one: {ends: [core, west]}, two: {ends: [core, east]}, wifi: {ends: [west, east, phone, a-desk-with-a-long-name], \
+        medium: {kind: wifi, standard: n, access: radio, access_points: [west, east]}}}\n";
+    let plan = plan(text);
+    for width in [1, 240, 360, 712, 5_000] {
+        let svg = map_at(&plan, &plan.roams(), Duration::ZERO, width).expect("there are positions").svg;
+        let picture = roxmltree::Document::parse(&svg).expect("it is XML");
+        let number = |node: &roxmltree::Node<'_, '_>, name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+        let all = number(&picture.root_element(), "width");
+        assert!((all - f64::from(width.clamp(240, 2_000))).abs() < 1.0, "{all} of {width}");
+        let words: Vec<[f64; 4]> = picture
+            .descendants()
+            .filter(|node| node.has_tag_name("text"))
+            .map(|node| {
+                let (x, y) = (number(&node, "x"), number(&node, "y"));
+                let wide = 6.0 * node.text().unwrap().len() as f64;
+                let class = node.attribute("class").unwrap();
+                let from = x - if class.contains("mid") {
+                    wide / 2.0
+                } else if class.contains("end") {
+                    wide
+                } else {
+                    0.0
+                };
+                [from, from + wide, y - 9.0, y]
+            })
+            .collect();
+        for (place, one) in words.iter().enumerate() {
+            assert!(one[0] >= 0.0 && one[1] <= all, "{one:?} in {width}");
+            for other in &words[place + 1..] {
+                let apart = one[1] <= other[0] || other[1] <= one[0] || one[3] <= other[2] || other[3] <= one[2];
+                assert!(apart, "{one:?} and {other:?} in {width}");
+            }
+        }
+    }
 }

@@ -1,20 +1,24 @@
-//! The counters of a lab's pipes and switches, as clients get them.
+//! The counters of a lab's pipes, switches and stations, as clients get them.
 
 use netloom_control::{LabStats, PipeStats};
-use netloom_judge::{Effects, LinkName, PipePlace, PipeState, RunError, SwitchRow};
+use netloom_judge::{Effects, LinkName, PipePlace, PipeState, RunError, StationRow, SwitchRow};
 use netloom_lab::{NodeKind, Plan};
 use netloom_link::PipeCounters;
 use netloom_provision::links::Links;
 use netloom_units::Rate;
 
-/// Returns what every pipe and every port of a switch of this plan has counted.
+/// Returns what every pipe, every port of a switch and every station of a radio medium of this plan has counted.
 pub(super) fn stats(links: &mut Links, plan: &Plan) -> Result<LabStats, RunError> {
     let (at, counters) = links.counters()?;
     let states = links.pipes().iter().zip(&counters);
     let pipes = states.map(|(state, counted)| pipe_stats(links.names(), state, counted)).collect();
     let has_switches = plan.nodes.iter().any(|node| node.kind == NodeKind::Switch);
     let counted = if has_switches { links.driver_mut().switch_states()? } else { Vec::new() };
-    Ok(LabStats { at_ns: at.as_nanos(), pipes, switches: SwitchRow::of_plan(plan, at, &counted) })
+    let switches = SwitchRow::of_plan(plan, at, &counted);
+    let has_stations = plan.links.iter().any(|link| link.pipes.iter().any(|pipe| pipe.air.is_some()));
+    let on_air = if has_stations { links.driver_mut().stations()? } else { Vec::new() };
+    let stations = StationRow::of_plan(plan, on_air.iter().map(Vec::as_slice));
+    Ok(LabStats { at_ns: at.as_nanos(), pipes, switches, stations })
 }
 
 fn pipe_stats(names: &[LinkName], state: &PipeState, counted: &PipeCounters) -> PipeStats {
