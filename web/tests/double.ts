@@ -13,6 +13,7 @@ const POLICY =
 const USUAL: [RegExp, unknown][] = [
   [/^labs\/[\s\S]+\/terminals$/, { terminals: [] }],
   [/^results\/[\s\S]+\/map$/, { at_ns: 0, svg: null }],
+  [/^results\/[\s\S]+\/air$/, { media: [], captured: [] }],
 ];
 
 export interface Double {
