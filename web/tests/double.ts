@@ -12,7 +12,7 @@ const POLICY =
 /** Answers of the server about a lab that has nothing of the kind. */
 const USUAL: [RegExp, unknown][] = [
   [/^labs\/[\s\S]+\/terminals$/, { terminals: [] }],
-  [/^results\/[\s\S]+\/map$/, { at_ns: 0, svg: null }],
+  [/^results\/[\s\S]+\/map$/, { at_ns: 0, svg: null, belongs: [] }],
   [/^results\/[\s\S]+\/air$/, { media: [], captured: [] }],
 ];
 
