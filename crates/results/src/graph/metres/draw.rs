@@ -18,7 +18,7 @@ const LETTER: f64 = 6.4;
 const SQUARES: f64 = 120.0;
 /// Closer than so many pixels, two lines are one.
 const NEAR: f64 = 1.0;
-/// A name stands so many lines below its mark at most.
+/// A name stands so many lines away from its mark at most.
 const MOST_LINES: u32 = 100;
 /// The room of a mark.
 const MARK: Point = [20.0, 20.0];
@@ -267,7 +267,7 @@ struct Named {
     taken: Rectangle,
 }
 
-/// Places names beside their marks, or above or below them: where they cover neither names nor marks, within the frame. Where there is no such place, further below.
+/// Places names beside their marks, or above or below them: where they cover neither names nor marks, within the frame. Where there is no such place, further away.
 fn place_names(map: &Map<'_>, inside: Rectangle, place: impl Fn(Point) -> Point) -> Vec<Option<Named>> {
     let marks: Vec<Rectangle> = map.marks.iter().map(|mark| around(place(mark.at), MARK)).collect();
     let mut all: Vec<Option<Named>> = Vec::new();
@@ -297,9 +297,12 @@ fn place_names(map: &Map<'_>, inside: Rectangle, place: impl Fn(Point) -> Point)
                 && !others.clone().any(|(_, other)| overlap(other, &own.taken))
         });
         let below = || {
-            let from = (x + 11.0).min(inside[1][0] - wide).max(inside[0][0]);
-            let mut lines = (0..MOST_LINES).map(|line| named([from, y + 4.0 + f64::from(line) * LINE], "key"));
-            lines.find(|own| !covers(&own.taken)).unwrap_or_else(|| named([from, y + 4.0], "key"))
+            let from = (x + 11.0).min(inside[1][0] - wide - 1.0).max(inside[0][0] + 1.0);
+            let at = |line: f64| named([from, y + 4.0 + line * LINE], "key");
+            let lines = (0..MOST_LINES).map(f64::from);
+            let within = lines.clone().flat_map(|line| [line, -line]).map(at);
+            let mut near = within.filter(|own| is_within(&own.taken, &inside)).chain(lines.map(at));
+            near.find(|own| !covers(&own.taken)).unwrap_or_else(|| at(0.0))
         };
         let own = (number < NAMES).then(|| found.unwrap_or_else(below));
         all.push(own);
