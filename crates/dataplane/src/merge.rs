@@ -102,7 +102,7 @@ impl Places {
         self.switches.iter().map(|(shard, switch)| answers[*shard][*switch].clone()).collect()
     }
 
-    /// What the stations of all pipes have counted.
+    /// Returns the counters of the stations of all pipes.
     pub(crate) fn merge_stations(&self, answers: &[Vec<Vec<StationCounters>>]) -> Vec<Vec<StationCounters>> {
         self.pipes.iter().map(|(shard, pipe)| answers[*shard][pipe.0 as usize].clone()).collect()
     }

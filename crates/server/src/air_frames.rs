@@ -23,7 +23,7 @@ const MOST_PARTS: usize = 2_000;
 /// The frames of an answer at most; of more, only what they add up to is said.
 const MOST_FRAMES: usize = 1_000;
 
-/// What is asked for.
+/// The question of a page.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
     link: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) async fn air(
     reply(&found.await??)
 }
 
-/// What there is of a lab without radio media.
+/// The answer for a lab without radio media.
 fn nothing() -> Value {
     json!({ "media": [], "captured": [] })
 }

@@ -15,7 +15,7 @@ pub(crate) struct AirLogs(Mutex<Vec<Kept>>);
 
 struct Kept {
     path: PathBuf,
-    /// What tells a file from one that has grown.
+    /// The length of the file, which tells it from one that has grown.
     length: u64,
     log: Arc<AirLog>,
 }

@@ -270,7 +270,7 @@ impl VirtualTime {
         self.0.borrow().scheduler.switch_states().collect()
     }
 
-    /// What the stations of each pipe have counted, in order of ids and of ends.
+    /// Returns the counters of the stations of each pipe, in order of ids and of ends.
     pub(crate) fn stations(&self) -> Vec<Vec<StationCounters>> {
         let scheduler = &mut self.0.borrow_mut().scheduler;
         scheduler.look(|fabric| fabric.on_air().map(|on_air| on_air.map_or_else(Vec::new, |(_, all)| all)).collect())

@@ -15,10 +15,10 @@ const MOST_FRAMES: usize = 1_000_000;
 const MOST_AT_ONCE: usize = 1_000;
 /// No record of a frame has so many bytes.
 const BUFFER: usize = 1 << 20;
-/// Of the header of radiotap: time, flags and channel are there.
+/// The bits of the header of radiotap: time, flags and channel are there.
 const PRESENT: u32 = 0b1011;
 const BAD_FCS: u8 = 0x40;
-/// Of a header of 802.11: the kinds of frames, and that it is sent again.
+/// The bytes of a header of 802.11: the kinds of frames, and that it is sent again.
 const KINDS: [(u8, FrameKind); 6] = [
     (0x08, FrameKind::Data),
     (0x88, FrameKind::Data),
@@ -62,9 +62,9 @@ pub struct AirFrame {
     pub channel_mhz: u16,
     /// The number of its MPDUs.
     pub mpdus: u32,
-    /// Those of them that their destination did not decode.
+    /// The MPDUs that their destination did not decode.
     pub bad: u32,
-    /// Those of them that were sent before.
+    /// The MPDUs that were sent before.
     pub retries: u32,
     /// Its bytes with the headers of 802.11.
     pub bytes: u32,
@@ -72,22 +72,22 @@ pub struct AirFrame {
     pub collided: bool,
 }
 
-/// What a station had on the air in a span.
+/// The use that a station made of the air in a span.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AirUse {
     /// How long it sent in the span, in nanoseconds, without preambles.
     pub busy_ns: u64,
     /// PPDUs with data, and requests to send.
     pub frames: u64,
-    /// Those of them of which something was not decoded.
+    /// The frames of which something was not decoded.
     pub bad: u64,
-    /// Those of the bad ones during which another station sent on the same channel.
+    /// The bad frames during which another station sent on the same channel.
     pub collisions: u64,
     /// MPDUs that were sent before.
     pub retries: u64,
 }
 
-/// What was on the air in a span.
+/// The frames of a span, and the use of the air in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AirSpan {
     /// The use of the air by each station.
