@@ -5,7 +5,7 @@ use super::{Map, Point};
 use netloom_lab::markup::escaped;
 use std::fmt::Write;
 
-/// What is around the map, in pixels.
+/// The margins around the map, in pixels.
 const LEFT: f64 = 56.0;
 const TOP: f64 = 16.0;
 const RIGHT: f64 = 16.0;
