@@ -141,6 +141,52 @@ fn one_way_delays_are_off_by_what_the_verdict_says() {
     ["left", "right", "path"].iter().for_each(|lab| fixture.assert_nothing_is_left(lab));
 }
 
+/// The links between two machines need one port, and are told apart by the numbers of their tunnels; one is encrypted, and one is not.
+#[test]
+fn tunnels_to_one_machine_share_a_port() {
+    let fixture = Fixture::new(User::Own).apart();
+    let key = format!(", key: {}", "3c".repeat(32));
+    let lab = |own: u8, remote: u8, nodes: [&str; 2], delays: [&str; 2]| {
+        let [tunnels, hosts] = [nodes, ["h1: {}", "h2: {}"]].map(|names| names.join(", "));
+        let link = |number: usize| {
+            format!(
+                "  l{number}: {{ends: [{{node: h{number}, address: 10.9.{number}.{own}/24}}, t{number}]{}}}\n",
+                delays[number - 1]
+            )
+        };
+        let tunnels = tunnels.replace("REMOTE", &format!("kind: tunnel, remote: 10.8.0.{remote}"));
+        format!("nodes: {{{hosts}, {tunnels}}}\nlinks:\n{}{}bounds: {{lateness: 50 ms}}\n", link(1), link(2))
+    };
+    let [one, two] = ["t1: {REMOTE}".to_owned(), format!("t2: {{REMOTE, vni: 2{key}}}")];
+    // Their order is nobody's business.
+    fixture.write("left.yaml", &lab(1, 2, [&one, &two], [", delay: 40 ms", ", delay: 20 ms"]));
+    fixture.write("right.yaml", &lab(2, 1, [&two, &one], ["", ""]));
+    let script = r"
+        bridge
+        both
+        echo sockets=$(a ss -Hun | wc -l)
+        for number in 1 2; do
+            a $NETLOOM exec left h$number -- ping -c 20 -i 0.02 -w 20 10.9.$number.2 > ping
+            echo rtt$number=$(sed -n 's|^rtt[^=]*= \([0-9.]*\)/.*|\1|p' ping)
+        done
+        a $NETLOOM down left || true
+        b $NETLOOM down right || true
+        ";
+    let told = play(&fixture, script).expect_code(0).stdout;
+    assert!((number(&told, "sockets") - 1.0).abs() < 0.1, "{told}");
+    assert!((39.9..44.0).contains(&(number(&told, "rtt1") / 2.0)), "{told}");
+    assert!((19.9..24.0).contains(&(number(&told, "rtt2") / 2.0)), "{told}");
+    for lab in ["left", "right"] {
+        let rows = fixture.json(lab, "report.json")["tunnels"].clone();
+        for row in rows.as_array().unwrap() {
+            let count = |name: &str| row[name].as_u64().unwrap();
+            assert!(count("sent_frames") >= 20 && count("received_frames") >= 20, "{row}");
+            assert_eq!((count("lost_frames"), count("stray_datagrams"), count("forged_datagrams")), (0, 0, 0), "{row}");
+        }
+        fixture.assert_nothing_is_left(lab);
+    }
+}
+
 /// What each of the two says that cannot be joined.
 fn refused(fixture: &Fixture, settings: [&str; 2], line: &str) -> [String; 2] {
     labs(fixture, settings, line);

@@ -154,7 +154,7 @@ fn frames_that_do_not_fit_into_a_datagram_arrive_whole() {
     for settings in [SETTINGS, KEYED] {
         let mut ends = joined(settings);
         ends[0].far.room.found = 576;
-        assert_eq!(ends[0].datagram(), 548);
+        assert_eq!(ends[0].datagram(0), 548);
         let due = ends[0].far.socket.now() + 5_000_000;
         let frames: Vec<Vec<u8>> =
             [60, 400, 1_514, 1_518, 700].map(|len: usize| (0..len).map(|at| at as u8).collect()).into();
