@@ -71,8 +71,7 @@ impl Resource for Tunnels {
     }
 }
 
-/// Opens the tunnels of a plan. Their sockets belong to the machine, so it is done outside of the lab, whose processes inherit them. `port`: which
-/// one is taken here.
+/// Opens the tunnels of a plan outside of the lab, whose processes inherit the sockets. `port`: the one of this machine for a tunnel.
 fn open(plan: &Plan, lab_file: &Path, port: fn(&TunnelPlan) -> u16) -> impl Iterator<Item = Result<Opened, String>> {
     tunnel_sockets(plan).into_iter().map(move |nodes| {
         let own = of_node(plan, nodes[0]);
