@@ -91,7 +91,9 @@ def described(addresses: list[str], ways: list[dict[str, Any]]) -> dict[str, Any
         "least_delay_ns": None,
     }
     if trips:
-        at = {name: trips[min(int(share * len(trips)), len(trips) - 1)] for name, share in (("p50", 0.5), ("p99", 0.99))}
+        at = {
+            name: trips[min(int(share * len(trips)), len(trips) - 1)] for name, share in (("p50", 0.5), ("p99", 0.99))
+        }
         # Half of the round trip, in steps of 10 us.
         path = -(-at["p99"] // 20_000) * 10_000
         found |= {"round_trip_ns": {"least": trips[0], **at, "most": trips[-1]}, "clock_bound_ns": trips[0] // 2}

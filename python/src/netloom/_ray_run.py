@@ -168,7 +168,11 @@ class Run:
             listens = (address, ports[node])
             is_client = ray.util.client.ray.is_connected()
             self._machines.append(Machine(part, actor.remote(), None if is_client else listens))
-        orders = self._virtual_orders() if self._is_virtual else self._orders(len({frozenset(link["machines"]) for link in placement["crossing"]}))
+        orders = (
+            self._virtual_orders()
+            if self._is_virtual
+            else self._orders(len({frozenset(link["machines"]) for link in placement["crossing"]}))
+        )
         self._tell("; ".join(f"{machine.part.machine} is {machine.part.address}" for machine in self._machines))
         self._ask(lambda machine: machine.player.begin.remote(*orders[machine.part.machine]), TRANSFER)
 
