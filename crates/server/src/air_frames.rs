@@ -132,7 +132,7 @@ mod tests {
             netloom_lab::parse(&text, "x.yaml").unwrap().plan
         };
         let logs = AirLogs::default();
-        let of = |plan: &Plan, link: &str| look(&logs, folder.path(), plan, &asked(link).ok().unwrap());
+        let of = |known: &Plan, link: &str| look(&logs, folder.path(), known, &asked(link).ok().unwrap());
         let none = of(&plan(""), "").ok().unwrap();
         assert_eq!(none, json!({ "media": ["wifi"], "captured": [] }));
         assert!(of(&plan(""), "link=wifi").is_err());

@@ -152,7 +152,7 @@ pub(super) fn open(sites: &mut [Site<'_>]) -> io::Result<Vec<Option<Opened>>> {
             let TunnelEnd { far, others, addressees, .. } = *end;
             sockets.push((tunnels.len(), addressees));
             let joined = own.into_iter().zip([far].into_iter().chain(others));
-            tunnels.extend(joined.map(|(port, far)| Tunnel::new(port, far, fabric.pipes_to(port).collect())));
+            tunnels.extend(joined.map(|(port, each)| Tunnel::new(port, each, fabric.pipes_to(port).collect())));
         }
         let group = Tunnels::new(site.clock, tunnels, sockets, fabric.ethernet().clone())?;
         Ok(Some(Opened { group: Box::new(group), ports }))
@@ -203,7 +203,8 @@ impl PortGroup for Tunnels {
             let count = inbox.fill(&mut tunnels[*first].far.socket);
             for place in 0..count {
                 let (bytes, came) = inbox.datagram(place);
-                let own = *first + addressees.of_datagram(bytes);
+                // The first one counts what is for none.
+                let own = *first + addressees.of_datagram(bytes).unwrap_or(0);
                 tunnels[own].take(bytes, came, *clock, edge);
             }
             received.count += count;

@@ -1,5 +1,6 @@
 //! A placement as text, for people, and as JSON.
 
+use super::hosts::Host;
 use super::{Bond, Crossing, Placement, Share, Why};
 use crate::plan::Plan;
 use netloom_units::{Bytes, Duration, Rate};
@@ -16,7 +17,7 @@ impl Placement {
         for (place, share) in self.machines.iter().enumerate() {
             let names = self.nodes_of(plan, place);
             let Share { machine, nodes, processor, memory, .. } = share;
-            let host = share.host.as_ref().map_or_else(String::new, |host| host.text());
+            let host = share.host.as_ref().map_or_else(String::new, Host::text);
             let nodes = if *nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
             let (processor, memory) = (processors(*processor), size(*memory));
             let room = room(share);
@@ -106,7 +107,7 @@ impl Placement {
                 "memory_bytes": share.memory.get(),
                 "most_processor_thousandths": share.machine.cpus.map(crate::plan::Cpus::thousandths),
                 "most_memory_bytes": share.machine.memory.map(Bytes::get),
-                "host": share.host.as_ref().map(|host| host.json()),
+                "host": share.host.as_ref().map(Host::json),
             })
         });
         let crossing = self.crossing.iter().map(|crossing| {

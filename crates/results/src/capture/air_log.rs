@@ -243,7 +243,7 @@ impl AirLog {
         let thousandths = |time: u64| {
             u16::try_from((u128::from(time) * 1_000).div_ceil(u128::from(part_ns)).min(1_000)).unwrap_or(u16::MAX)
         };
-        let busy = busy.iter().map(|parts| parts.iter().map(|share| share.map(thousandths)).collect()).collect();
+        let busy = busy.iter().map(|row| row.iter().map(|share| share.map(thousandths)).collect()).collect();
         let found = within.len();
         let frames = (found <= limit).then(|| within.into_iter().cloned().collect());
         AirSpan { stations, busy, frames, found }

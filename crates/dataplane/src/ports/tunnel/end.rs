@@ -37,14 +37,12 @@ impl Addressees {
         Self { by_token: tokens, by_vni: all.map(|far| far.settings.vni).zip(0..).collect() }
     }
 
-    /// The place of the tunnel; the first one counts what is for none.
-    pub(super) fn of_datagram(&self, datagram: &[u8]) -> usize {
-        let found = match addressee(datagram) {
-            Some((_, Some(vni))) => self.by_vni.get(&vni),
-            Some((token, None)) => self.by_token.get(&token),
-            None => None,
-        };
-        found.copied().unwrap_or(0)
+    /// The place of the tunnel; none if it is for no tunnel of this socket.
+    pub(super) fn of_datagram(&self, datagram: &[u8]) -> Option<usize> {
+        match addressee(datagram)? {
+            (_, Some(vni)) => self.by_vni.get(&vni).copied(),
+            (token, None) => self.by_token.get(&token).copied(),
+        }
     }
 }
 
@@ -116,7 +114,9 @@ impl TunnelEnd {
             }
             for place in 0..count {
                 let (bytes, came) = inbox.datagram(place);
-                let to = addressees.of_datagram(bytes);
+                // What is for none may be meant for one that nobody has greeted, which says what does not fit.
+                let unheard = || [&*far].into_iter().chain(&*others).position(|own| !own.is_heard()).unwrap_or(0);
+                let to = addressees.of_datagram(bytes).unwrap_or_else(unheard);
                 let own = to.checked_sub(1).map_or(&mut *far, |other| &mut others[other]);
                 own.take(bytes, came).map_err(|why| (to, why))?;
             }

@@ -322,7 +322,7 @@ fn tunnels_share_a_socket_and_each_has_its_own_frames() {
     while got.len() < 3 {
         for place in 0..far.inbox.fill(&mut far.far.socket) {
             let (bytes, came) = far.inbox.datagram(place);
-            let to = far.addressees.of_datagram(bytes);
+            let to = far.addressees.of_datagram(bytes).expect("all are for one of them");
             let own = to.checked_sub(1).map_or(&mut far.far, |other| &mut far.others[other]);
             let vni = own.settings.vni;
             got.extend(own.take(bytes, came).unwrap().map(|frame| (vni, frame.due, frame.bytes.to_vec())));
@@ -330,7 +330,8 @@ fn tunnels_share_a_socket_and_each_has_its_own_frames() {
     }
     got.sort();
     assert_eq!(got, [7, 8, 9].map(|number: u8| (u32::from(number), due, vec![number; 60])));
-    assert!([&far.far].into_iter().chain(&far.others).all(|own| own.heard_of.strays == 0 && own.heard_of.forged == 0));
+    // With a key, an end may ask before the other one knows it, and such a question is a stray.
+    assert!([&far.far].into_iter().chain(&far.others).all(|own| own.heard_of.forged == 0));
 }
 
 #[test]
@@ -351,6 +352,6 @@ fn a_tunnel_of_a_socket_that_does_not_fit_is_named() {
     };
     assert_eq!(told(|all| all[1].mtu = 1_400).0, 1);
     assert_eq!(told(|all| all[2].key = None).0, 2);
-    // What no tunnel has, the first one tells.
-    assert!(matches!(told(|all| all[1].vni = 99), (0, Refusal::Vni { .. })));
+    // What no tunnel has, one tells that nobody has greeted.
+    assert!(matches!(told(|all| all[1].vni = 99).1, Refusal::Vni { .. }));
 }

@@ -2,7 +2,7 @@
 
 use super::{Slate, frame, rows};
 use crate::capture::pcapng::{InterfaceKind, Pcapng};
-use crate::capture::{AirFrame, AirLog, AirUse, FrameKind, LIVE_HOLD, Pace, begin, interfaces};
+use crate::capture::{AirFrame, AirLog, FrameKind, LIVE_HOLD, Pace, begin, interfaces};
 use netloom_fabric::{Fabric, PortId};
 use netloom_lab::Plan;
 use netloom_packet::Packet;
@@ -113,8 +113,8 @@ fn a_log_says_who_had_the_air() {
     assert!(data[2..].iter().all(|frame| !frame.collided && frame.bad == 0 && frame.channel_mhz == 5_180));
     assert_eq!((data[4].sender, data[4].receiver, data[4].retries), (Some(0), Some(1), 0));
     let told = |place: usize| {
-        let AirUse { frames, bad, collisions, retries, .. } = whole.stations[place];
-        [frames, bad, collisions, retries]
+        let own = &whole.stations[place];
+        [own.frames, own.bad, own.collisions, own.retries]
     };
     assert_eq!([told(0), told(1), told(2)], [[1, 0, 0, 0], [2, 1, 1, 1], [2, 1, 1, 1]]);
     // Acknowledgements are sent by whom the data was for.

@@ -319,8 +319,9 @@ fn draw_marks(text: &mut String, map: &Map<'_>, named: &[Option<Named>], place: 
             format!("<circle class=\"station\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/>")
         };
         let _ = writeln!(text, "<g>{shape}<title>{}</title></g>", escaped(&mark.about));
-        if let Some(Named { at: [x, y], class, .. }) = name {
-            let _ = writeln!(text, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(mark.name));
+        if let Some(Named { at: [left, base], class, .. }) = name {
+            let _ =
+                writeln!(text, "<text class=\"{class}\" x=\"{left:.1}\" y=\"{base:.1}\">{}</text>", escaped(mark.name));
         }
     }
 }
