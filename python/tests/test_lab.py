@@ -148,11 +148,14 @@ def test_models_are_those_of_the_schema() -> None:
 
 def test_the_package_is_imported_quickly() -> None:
     program = (
-        "import time, sys; t = time.process_time(); import netloom; print(time.process_time() - t, len(sys.modules))"
+        "import time; t = time.process_time(); "
+        "import dataclasses, json, pathlib, socket, subprocess, tempfile, typing; u = time.process_time(); "
+        "import netloom; print(u - t, time.process_time() - u)"
     )
-    times = [float(subprocess.check_output([sys.executable, "-c", program]).split()[0]) for _ in range(3)]
-    # 100 ms are promised; processor time, since tests run beside one another.
-    assert min(times) < 0.1, times
+    told = [subprocess.check_output([sys.executable, "-c", program]).split() for _ in range(3)]
+    # Both as processor time, since machines differ, and tests run beside one another: of what it stands on, a third is usual.
+    standard, own = (min(float(one[place]) for one in told) for place in (0, 1))
+    assert own < standard, told
 
 
 def test_another_program_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
