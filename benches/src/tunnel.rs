@@ -196,11 +196,13 @@ mod tests {
     #[test]
     fn what_passed_is_between_two_readings() {
         let small = "100\n{\"end\": {\"sum\": {\"packets\": 90, \"lost_packets\": 10, \"seconds\": 2}}}\n140\n";
-        let Passed { rate, cost } = passed(small, true).unwrap();
-        assert!((rate - 40.0).abs() < 1e-9 && (cost - 0.5).abs() < 1e-9, "{rate} {cost}");
+        let is = |text: &str, counts: bool, rate: f64, cost: f64| {
+            let told = passed(text, counts).unwrap();
+            assert!((told.rate - rate).abs() < 1e-9 && (told.cost - cost).abs() < 1e-9, "{} {}", told.rate, told.cost);
+        };
+        is(small, true, 40.0, 0.5);
         let stream = "7\n{\"end\":\n {\"sum_received\": {\"bytes\": 100, \"seconds\": 4}}}\n7\n";
-        let Passed { rate, cost } = passed(stream, false).unwrap();
-        assert!((rate - 200.0).abs() < 1e-9 && (cost - 1.0 / 800.0).abs() < 1e-9, "{rate} {cost}");
+        is(stream, false, 200.0, 1.0 / 800.0);
         assert!(passed("7\n{}\n8\n", false).is_err() && passed("", true).is_err());
     }
 }
