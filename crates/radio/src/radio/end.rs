@@ -21,10 +21,8 @@ impl<P> RadioMedium<P> {
                 sender.is_sending = false;
             }
         }
-        for place in ending {
-            let signal = self.signals[place].clone();
-            self.receive(at, &signal);
-        }
+        let ending: Vec<Signal> = ending.into_iter().map(|place| self.signals[place].clone()).collect();
+        self.receive(at, &ending);
         for station in 0..self.stations.len() {
             self.tick(at, station);
         }

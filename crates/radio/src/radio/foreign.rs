@@ -106,13 +106,4 @@ impl<P> RadioMedium<P> {
         let is_strong = |power: &Power| *power >= self.receiver.energy;
         signal.part != Part::Foreign || signal.is_sensed.contains(&true) || signal.powers.iter().any(is_strong)
     }
-
-    /// Whoever has received a burst can receive something else now.
-    pub(super) fn end_burst(&mut self, signal: &Signal) {
-        for own in &mut self.stations {
-            if own.receives == Some((signal.from, signal.number)) {
-                own.receives = None;
-            }
-        }
-    }
 }

@@ -9,8 +9,12 @@ use alloc::vec::Vec;
 use netloom_units::Instant;
 
 impl<P> RadioMedium<P> {
-    /// The stations that decode a PPDU, of those that have received all of it: for others than its destination, its first MPDU counts.
+    /// The stations that decode a PPDU, of those that have received all of it: for others than its destination, its first MPDU counts. Nobody
+    /// decodes a burst of an interferer.
     pub(super) fn hearers(&self, signal: &Signal) -> Vec<usize> {
+        if signal.part == Part::Foreign {
+            return Vec::new();
+        }
         let has_received = |station: &usize| self.stations[*station].receives == Some((signal.from, signal.number));
         let decodes = |station: &usize| {
             let mpdus = if signal.to == Some(*station) { signal.mpdus } else { 1 };
@@ -19,14 +23,19 @@ impl<P> RadioMedium<P> {
         (0..self.stations.len()).filter(has_received).filter(decodes).collect()
     }
 
-    pub(super) fn receive(&mut self, at: Instant, signal: &Signal) {
-        if signal.part == Part::Foreign {
-            return self.end_burst(signal);
+    /// PPDUs are over that end at one instant: all stations notice the ends of all of them before anyone acts on one.
+    pub(super) fn receive(&mut self, at: Instant, ending: &[Signal]) {
+        let hearers: Vec<_> = ending.iter().map(|signal| self.hearers(signal)).collect();
+        for station in 0..self.stations.len() {
+            self.hear_ends(at, station, ending, &hearers);
         }
-        let hearers = self.hearers(signal);
-        for station in (0..self.stations.len()).filter(|station| *station != signal.from) {
-            self.hear_end(at, station, signal, hearers.contains(&station));
+        for (signal, hearers) in ending.iter().zip(&hearers) {
+            self.act(at, signal, hearers);
         }
+    }
+
+    /// The stations that have decoded a PPDU act on it, and its sender waits for them.
+    fn act(&mut self, at: Instant, signal: &Signal, hearers: &[usize]) {
         let to = signal.to.filter(|to| hearers.contains(to));
         match (signal.part, to) {
             (Part::Request, to) => {
@@ -36,8 +45,8 @@ impl<P> RadioMedium<P> {
                 }
             }
             (Part::Data, to) => {
-                self.decide(signal, &hearers);
-                self.end_data(at, signal, &hearers);
+                self.decide(signal, hearers);
+                self.end_data(at, signal, hearers);
                 if let Some(to) = to {
                     self.answer(at, to, signal, Part::Answer);
                 }
@@ -47,19 +56,26 @@ impl<P> RadioMedium<P> {
         }
     }
 
-    /// A station other than the sender notices the end of a PPDU.
-    fn hear_end(&mut self, at: Instant, station: usize, signal: &Signal, is_decoded: bool) {
-        let (sifs, slot) = (self.config.phy.sifs(), self.config.phy.slot());
+    /// A station notices the ends of PPDUs of others. What it decodes of them counts, whatever else ends at that instant.
+    fn hear_ends(&mut self, at: Instant, station: usize, ending: &[Signal], hearers: &[Vec<usize>]) {
         let own = &mut self.stations[station];
-        if own.receives == Some((signal.from, signal.number)) {
+        if ending.iter().any(|signal| own.receives == Some((signal.from, signal.number))) {
             own.receives = None;
         }
-        if !is_decoded {
-            if signal.is_sensed[station] && self.config.recovery == Recovery::Eifs {
-                own.hold_until(at + self.config.phy.extended_wait());
-            }
-            return;
+        let decoded = ending.iter().zip(hearers).find(|(_, hearers)| hearers.contains(&station));
+        if let Some((signal, _)) = decoded {
+            return self.hear_end(at, station, signal);
         }
+        let has_missed = ending.iter().any(|signal| signal.is_sensed[station] && signal.part != Part::Foreign);
+        if has_missed && self.config.recovery == Recovery::Eifs {
+            own.hold_until(at + self.config.phy.extended_wait());
+        }
+    }
+
+    /// A station has decoded a PPDU that is over.
+    fn hear_end(&mut self, at: Instant, station: usize, signal: &Signal) {
+        let (sifs, slot) = (self.config.phy.sifs(), self.config.phy.slot());
+        let own = &mut self.stations[station];
         own.hold_until(at);
         if signal.to == Some(station) || signal.reserved <= at {
             return;
