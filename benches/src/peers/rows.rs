@@ -8,7 +8,7 @@ use crate::row::{Goal, Row, number};
 /// Of the wall time of the other form of the same.
 const OF_OTHER: f64 = 1.2;
 /// Of what a bare process takes to answer as many system calls: a kernel does something for each.
-const OF_BARE: f64 = 2.0;
+const OF_BARE: f64 = 1.5;
 /// Wall time of 200 idle kernels, in seconds, and memory of each, in megabytes.
 const KERNELS_SECONDS: f64 = 15.0;
 const KERNEL_MEGABYTES: f64 = 8.0;
