@@ -1,28 +1,73 @@
 //! What of a run was not as it must be, and when two runs failed in the same way.
 
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 
 /// The longest message that is kept.
 const LONGEST: usize = 200;
 
-/// Something that did not hold in a run. Two failures are the same if they are equal.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Something that did not hold in a run. Two failures are the same if they are equal, whatever numbers were in the words about them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Failure {
     /// The property that failed: as the lab file has it, or the command that failed.
     pub property: String,
     /// The message about it, without what differs from run to run; may be empty.
     pub message: String,
+    /// The message as this run gave it; may be empty.
+    #[serde(default)]
+    pub said: String,
 }
 
 impl Failure {
     /// Creates the failure of a property, about which this was said.
     pub fn new(property: impl Into<String>, said: &str) -> Self {
-        Self { property: property.into(), message: normalized(said) }
+        let plain = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        Self { property: property.into(), message: normalized(said), said: plain.chars().take(LONGEST).collect() }
     }
 
-    /// Returns the failure in one line.
+    /// Returns the failure in one line, without what differs from run to run.
     pub fn line(&self) -> String {
-        if self.message.is_empty() { self.property.clone() } else { format!("{}: {}", self.property, self.message) }
+        self.with(&self.message)
+    }
+
+    /// Returns the failure in one line, as this run gave it.
+    pub fn words(&self) -> String {
+        self.with(if self.said.is_empty() { &self.message } else { &self.said })
+    }
+
+    fn with(&self, message: &str) -> String {
+        if message.is_empty() { self.property.clone() } else { format!("{}: {message}", self.property) }
+    }
+
+    fn key(&self) -> (&str, &str) {
+        (&self.property, &self.message)
+    }
+}
+
+impl PartialEq for Failure {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Failure {}
+
+impl PartialOrd for Failure {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Failure {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Hash for Failure {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
     }
 }
 
@@ -76,5 +121,15 @@ mod tests {
         assert_eq!(of("term=7, Größe 3µs"), "term=#, Größe #µs");
         assert_ne!(of("lost on n1"), of("lost on n2"));
         assert_eq!(of(&"x".repeat(300)).len(), LONGEST);
+    }
+
+    #[test]
+    fn a_failure_keeps_the_words_of_its_run() {
+        let [one, other] = [17, 4].map(|key| Failure::new("always x", &format!("lost  key {key}\n")));
+        assert_eq!((one.words().as_str(), other.words().as_str()), ("always x: lost key 17", "always x: lost key 4"));
+        assert_eq!((&one, one.line().as_str()), (&other, "always x: lost key #"));
+        let old: Failure = serde_json::from_str(r#"{"property": "always x", "message": "lost key #"}"#).unwrap();
+        assert_eq!((&old, old.words().as_str()), (&one, "always x: lost key #"));
+        assert_eq!(Failure::new("command ask", "").words(), "command ask");
     }
 }

@@ -95,13 +95,13 @@ fn heading(record: &FindingRecord, name: &str) -> String {
         "# Found by `netloom hunt` in run {}, with {count} faults: {}\n# `netloom hunt` of this file plays it once and judges all properties; \
          `netloom run` judges those that are expectations.\n",
         record.run,
-        record.failure.line()
+        record.failure.words()
     )
 }
 
 /// The finding in words.
 fn described(record: &FindingRecord) -> String {
-    let mut text = format!("finding {:04}: {}\n", record.finding, record.failure.line());
+    let mut text = format!("finding {:04}: {}\n", record.finding, record.failure.words());
     let (before, after) = (record.original.len(), record.minimal.len());
     let _ = writeln!(
         text,

@@ -120,7 +120,8 @@ class HuntResult:
 
     def _finding(self, found: Mapping[str, Any]) -> Finding:
         failure = found["failure"]
-        text = failure["property"] + (f": {failure['message']}" if failure["message"] else "")
+        said = failure.get("said") or failure["message"]
+        text = failure["property"] + (f": {said}" if said else "")
         faults = tuple(entry for fault in found["minimal"] for entry in fault["entries"])
         return Finding(text, faults, self.folder / "findings" / f"{found['finding']:04}" / "minimal.yaml")
 

@@ -195,7 +195,7 @@ fn tried(covered: &Covered) -> String {
 }
 
 fn found(finding: &FindingRecord, folder: &Path) -> String {
-    let mut text = format!("finding {:04}, run {}: {}\n", finding.finding, finding.run, finding.failure.line());
+    let mut text = format!("finding {:04}, run {}: {}\n", finding.finding, finding.run, finding.failure.words());
     for entry in finding.minimal.iter().flat_map(|fault| &fault.entries) {
         let _ = writeln!(text, "  {entry}");
     }
@@ -210,7 +210,7 @@ fn found(finding: &FindingRecord, folder: &Path) -> String {
 fn regressed(one: &Regressed) -> String {
     match (&one.error, one.failures.first()) {
         (Some(error), _) => format!("showed nothing: {error}"),
-        (None, Some(failure)) => format!("still fails: {}", failure.line()),
+        (None, Some(failure)) => format!("still fails: {}", failure.words()),
         (None, None) => "does not fail any more".into(),
     }
 }
