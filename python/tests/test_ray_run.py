@@ -20,7 +20,9 @@ from netloom._ray_worker import Lab, Part, digest_of
 
 #: In the place of the program: comes to time zero and to its end as a part does, and has results.
 PROGRAM = f"""#!{sys.executable}
-import json, os, sys, time
+import json, os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 def option(name):
     return sys.argv[sys.argv.index(name) + 1]
 def step(name):

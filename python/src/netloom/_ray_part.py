@@ -156,9 +156,9 @@ class Player:
         return (self._home / "gate" / "begin.ready").read_text()
 
     def end(self, kill: bool = False) -> None:
-        """Has the part end, as Ctrl-C does."""
+        """Has the part end, as Ctrl-C does. SIGINT itself is ignored by all that a job in the background of a script has started, as Ray may be."""
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGKILL if kill else signal.SIGINT)
+            self._process.send_signal(signal.SIGKILL if kill else signal.SIGTERM)
 
     def digests(self) -> dict[str, str]:
         """The digests of the files that all parts of a lab in virtual time have in common."""
