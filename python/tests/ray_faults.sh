@@ -11,6 +11,16 @@ start="$RAY start --num-cpus 1 --disable-usage-stats"
 join() { TMPDIR=/run/b ip netns exec b $start --address 10.99.0.1:6399 --node-ip-address 10.99.0.2 >>ray-b.log 2>&1; }
 # The processes of this name on b; their names are those of threads as well.
 there() { for pid in $(pgrep -x "$1" || pgrep "$1"); do [ "$(ip netns identify "$pid")" != b ] || echo "$pid"; done; }
+# All processes of b: those in its network namespace, and what these have started, as labs, which have others.
+all_of_b() {
+    ps -e -o pid=,ppid= | awk -v own="$(ip netns pids b | tr '\n' ' ')" '
+        BEGIN { split(own, pids, " "); for (place in pids) is_of_b[pids[place]] = 1 }
+        { parent[$1] = $2 }
+        END {
+            do { more = 0; for (pid in parent) if (is_of_b[parent[pid]] && !is_of_b[pid]) { is_of_b[pid] = 1; more = 1 } } while (more)
+            for (pid in is_of_b) if (is_of_b[pid] && pid in parent) print pid
+        }'
+}
 nodes() { ip netns exec a "$RAY" status --address 10.99.0.1:6399 2>/dev/null | sed '/Pending/,$d' | grep -c '1 node_'; }
 is_there() { kill -0 "$run" 2>/dev/null; }
 since() { echo "$(date +%s.%N) - $1" | bc; }
@@ -20,6 +30,7 @@ fault() {
     head) kill -9 $(pgrep gcs_server) ;;
     agent) kill -9 $(there ray::Player) ;;
     stopped) kill -STOP $(there ray::Player) && (sleep 5; kill -CONT $(there ray::Player)) & ;;
+    suspended) all=$(all_of_b); kill -STOP $all && (sleep 5; kill -CONT $all) & ;;
     node) kill -9 $(there raylet) ;;
     cut) ip -n b link set vb down ;;
     asker) kill -9 "$run" ;;
@@ -43,6 +54,8 @@ mend() {
     # Ray takes a machine that was cut off to be gone some time later: it joins anew.
     [ "$1" != cut ] || kill -9 $(there raylet) || true
     [ "$1" != cut ] && [ "$1" != node ] || join
+    # A machine that was suspended is there again after five seconds; Ray may have given it up by then.
+    [ "$1" != suspended ] || { sleep 6; [ "$(nodes)" = 2 ] || { kill -9 $(there raylet) || true; join; }; }
     until [ "$(nodes)" = 2 ]; do sleep 0.2; done
     for _ in $(seq 300); do pgrep -f -- '[-]-gate' >gates || break; sleep 0.1; done
     for _ in $(seq 100); do

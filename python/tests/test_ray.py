@@ -152,10 +152,16 @@ if [ -n "$KILL" ]; then
     until grep -q "time zero" said; do kill -0 $run; sleep 0.1; done
     sleep 1
     date +%s.%N >killed
+    all_of_b() {
+        of=$(ip netns pids b)
+        for i in 1 2 3 4 5 6; do for pid in $of; do of="$of $(pgrep -P $pid || true)"; done; of=$(echo $of | tr " " "\\n" | sort -u); done
+        echo $of
+    }
     there() { for pid in $(pgrep -x "$1" || pgrep "$1"); do [ "$(ip netns identify $pid)" != b ] || echo $pid; done; }
     case $KILL in
     agent) kill -9 $(there ray::Player) ;;
     stopped) kill -STOP $(there ray::Player); (sleep 5; kill -CONT $(there ray::Player)) & ;;
+    suspended) all=$(all_of_b); kill -STOP $all; (sleep 5; kill -CONT $all) & ;;
     node) kill -9 $(there raylet) ;;
     head) kill -9 $(pgrep gcs_server) ;;
     cut) ip -n b link set vb down ;;
@@ -276,7 +282,7 @@ def _packets(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
 
 @pytest.mark.parametrize(
     "kill, more",
-    [("agent", ""), ("agent", "--on-loss continue"), ("node", ""), ("cut", ""), ("stopped", ""), ("head", "")],
+    [("agent", ""), ("agent", "--on-loss continue"), ("node", ""), ("cut", ""), ("stopped", ""), ("suspended", ""), ("head", "")],
 )
 def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, kill: str, more: str) -> None:
     done = _machines(tmp_path, "8 s", more, kill)
