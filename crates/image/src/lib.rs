@@ -34,6 +34,7 @@ mod parts;
 mod root;
 mod store;
 mod tree;
+mod whole;
 mod write;
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! What of a lab can be played in several parts, and what has to be the same for all of them.
 
+use crate::images::Images;
 use crate::kernels::kernel_of;
 use crate::request::RunRequest;
 use crate::results_folder::{digest_of, programs};
 use crate::{bare, environment};
 use netloom_guest::processor;
 use netloom_host::lab::Namespaces;
-use netloom_image::Hashing;
+use netloom_image::{Digest, Hashing};
 use netloom_judge::RunError;
 use netloom_lab::{Clock, Plan, Stack};
-use netloom_results::ImageOrigin;
 use netloom_units::CpuLevel;
 use nix::unistd::Uid;
 use std::collections::BTreeMap;
@@ -56,6 +56,12 @@ pub fn facts(request: &RunRequest) -> Result<BTreeMap<String, String>, RunError>
             .into_iter()
             .map(|own| (format!("the program {}", own.path.display()), own.digest.unwrap_or_else(unknown))),
     );
+    if let Some(root) = &request.root {
+        // Nodes see it under one path everywhere, and start there.
+        let digest = digest_of_folder("--root", &root.folder)?;
+        facts.insert("the root of --root".into(), digest);
+        facts.insert("the folder in it".into(), root.start.display().to_string());
+    }
     let beside = request.lab_file.parent().unwrap_or(Path::new(""));
     facts.extend(plan.files.iter().map(|name| (format!("the file {}", name.display()), digest(&beside.join(name)))));
     Ok(facts)
@@ -75,12 +81,32 @@ fn digest_of_bytes(bytes: &[u8]) -> Option<String> {
     Some(all.finish().0.to_string())
 }
 
-/// Returns the same of its images, which are known only when they have been found. A folder has no digest: its name counts.
-pub fn image_facts(origins: &BTreeMap<String, ImageOrigin>) -> impl Iterator<Item = (String, String)> + '_ {
-    origins.iter().map(|(node, origin)| {
-        let known = origin.manifest.as_ref().or(origin.id.as_ref()).unwrap_or(&origin.source);
-        (format!("the image of node `{node}`"), known.clone())
-    })
+/// Returns the same of its images, which are known only when they have been found. An image that is a folder counts with all that is in it.
+///
+/// # Errors
+/// If something in such a folder cannot be read.
+pub fn image_facts(plan: &Plan, images: &Images) -> Result<Vec<(String, String)>, RunError> {
+    let origins = images.origins(plan);
+    let mut folders: BTreeMap<&Path, String> = BTreeMap::new();
+    let mut facts = Vec::new();
+    for (place, node) in plan.nodes.iter().enumerate() {
+        let Some((origin, found)) = origins.get(&node.name).zip(images.of(place)) else { continue };
+        let known = match (origin.manifest.as_ref().or(origin.id.as_ref()), folders.get(found.root_folder())) {
+            (Some(known), _) | (None, Some(known)) => known.clone(),
+            (None, None) => {
+                let digest = digest_of_folder("image", found.root_folder())?;
+                folders.insert(found.root_folder(), digest.clone());
+                digest
+            }
+        };
+        facts.push((format!("the image of node `{}`", node.name), known));
+    }
+    Ok(facts)
+}
+
+fn digest_of_folder(what: &str, folder: &Path) -> Result<String, RunError> {
+    let failed = |error| RunError::Machine(format!("{what}: comparing it with other parts of the lab: {error}"));
+    Digest::of_folder(folder).map(|digest| digest.to_string()).map_err(failed)
 }
 
 /// Why a lab cannot be played in parts; none if it can.

@@ -177,8 +177,10 @@ fn open(request: &RunRequest, resources: &mut Resources, mode: Mode, held: &Runt
     resources.open(Opening::Stacks, &ground)?;
     let order = prepare(request, resources, mode, held)?;
     resources.open(Opening::Last, &Ground { lab_file: &order.job.lab_file, ..ground })?;
-    let origins = resources.images.origins(&request.plan);
-    resources.parts.meet(request.part.as_deref(), image_facts(&origins)).map_err(RunError::Machine)?;
+    if request.part.is_some() {
+        let facts = image_facts(&request.plan, &resources.images)?;
+        resources.parts.meet(request.part.as_deref(), facts.into_iter()).map_err(RunError::Machine)?;
+    }
     Ok(order)
 }
 
