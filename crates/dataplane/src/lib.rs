@@ -46,8 +46,8 @@ pub use engine::{Engine, EngineConfig, EngineError};
 pub use event_queue::{Act, EventQueue, ExecutedEvent, ScheduledEvent, Task};
 pub use meter::Meters;
 pub use ports::{
-    Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, Refusal, TunnelEnd, TunnelKey, TunnelSettings,
-    WireSockets, tunnel_path_least,
+    Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, Refusal, Tracker, TunnelEnd, TunnelKey,
+    TunnelSettings, WireSockets, tunnel_path_least,
 };
 pub use series::{Sampled, Sampling, Series};
 pub use wait::Precision;

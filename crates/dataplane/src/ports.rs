@@ -36,7 +36,7 @@ use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration as RealDuration;
-pub use tunnel::{Refusal, TunnelEnd, TunnelKey, TunnelSettings, tunnel_path_least};
+pub use tunnel::{Refusal, Tracker, TunnelEnd, TunnelKey, TunnelSettings, tunnel_path_least};
 
 /// Every kind of ports: what to say when they cannot be opened, and how they are. They are served in this order.
 const KINDS: [(&str, Open); 7] = [

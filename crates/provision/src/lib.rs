@@ -10,6 +10,7 @@ pub mod bare;
 mod booting;
 mod bridges;
 pub mod capture_filters;
+mod chrony;
 pub mod containers;
 pub mod cpu_shares;
 mod disks;

@@ -3,11 +3,13 @@
 //! The UDP socket of a tunnel is opened before the guard forks the lab, and both ends exchange greetings before the
 //! engine starts.
 
+use crate::chrony::Chrony;
 use crate::guard_link::{FromGuard, GuardLink};
-use crate::resource::{Ground, Making, Opening, Resource, Site, if_none};
+use crate::resource::{Ground, Making, Opening, Releasing, Resource, Site, if_none};
 use crate::setup_error::SetupError;
-use netloom_dataplane::{PortConfig, Refusal, TunnelEnd, TunnelKey, TunnelSettings, tunnel_path_least};
+use netloom_dataplane::{PortConfig, Refusal, Tracker, TunnelEnd, TunnelKey, TunnelSettings, tunnel_path_least};
 use netloom_figures::TunnelReport;
+
 use netloom_judge::RunError;
 use netloom_judge::quantity::{counted, span};
 use netloom_lab::fabric::{port_id, ports_of, tunnel_sockets};
@@ -38,7 +40,11 @@ struct Opened {
 
 /// The tunnels of a lab to labs of other machines.
 #[derive(Default)]
-pub(crate) struct Tunnels(Vec<Opened>);
+pub(crate) struct Tunnels {
+    opened: Vec<Opened>,
+    /// Says how exact the time of day is, where chrony knows it.
+    chrony: Option<(Chrony, Tracker)>,
+}
 
 impl Resource for Tunnels {
     fn check(&self, plan: &Plan, lab_file: &Path) -> Result<Option<String>, Vec<String>> {
@@ -47,17 +53,32 @@ impl Resource for Tunnels {
     }
 
     fn open(&mut self, opening: Opening, ground: &Ground<'_>) -> Result<(), RunError> {
-        if opening == Opening::Outside {
-            let opened = open(ground.plan, ground.lab_file, |own| own.port).collect::<Result<_, _>>();
-            self.0 = opened.map_err(RunError::Machine)?;
+        match opening {
+            Opening::First if wanted(ground.plan).next().is_some() => {
+                let failed = |error: io::Error| {
+                    RunError::Machine(format!("asking chrony how exact the time of day is: {error}"))
+                };
+                let started = Chrony::start(&std::env::var_os("PATH").unwrap_or_default()).map_err(failed)?;
+                if let Some((chrony, said)) = started {
+                    self.chrony = Some((chrony, Tracker::new(said).map_err(failed)?));
+                }
+            }
+            Opening::Outside => {
+                let opened = open(ground.plan, ground.lab_file, |own| own.port).collect::<Result<_, _>>();
+                self.opened = opened.map_err(RunError::Machine)?;
+                if let Some((_, tracker)) = &self.chrony {
+                    self.opened.iter_mut().for_each(|opened| opened.end.ask(tracker));
+                }
+            }
+            Opening::First | Opening::Stacks | Opening::Last => {}
         }
         Ok(())
     }
 
     fn make(&mut self, making: Making, site: &mut Site<'_>) -> Result<(), SetupError> {
         if making == Making::Joined {
-            join(site.plan, site.lab_file, site.guard, &mut self.0)?;
-            site.ports.extend(ports(site.plan, std::mem::take(&mut self.0)));
+            join(site.plan, site.lab_file, site.guard, &mut self.opened)?;
+            site.ports.extend(ports(site.plan, std::mem::take(&mut self.opened)));
         }
         Ok(())
     }
@@ -67,7 +88,12 @@ impl Resource for Tunnels {
     }
 
     fn let_go(&mut self) {
-        self.0.clear();
+        self.opened.clear();
+    }
+
+    fn release(&mut self, _releasing: Releasing) -> Result<(), RunError> {
+        self.chrony = None;
+        Ok(())
     }
 }
 

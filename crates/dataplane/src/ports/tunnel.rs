@@ -25,6 +25,7 @@ mod seal;
 mod socket;
 #[cfg(test)]
 mod tests;
+mod tracking;
 
 use super::{BATCH, Opened, PortConfig, PortGroup, Received, Site, Window};
 use crate::clock::Clock;
@@ -47,6 +48,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+pub use tracking::Tracker;
 
 /// Datagrams of one train that the kernel cuts: no more than all kernels can (`UDP_MAX_SEGMENTS`).
 const SEGMENTS: usize = 64;

@@ -1,6 +1,7 @@
 //! How wrong the time of day of this machine is at most, as the programs that set it tell the kernel: chrony and ntpd, or `phc2sys` of PTP
-//! (adjtimex(2)). Where both ends know that, their clocks are one clock up to both bounds, and each way of a path is known by itself.
+//! (adjtimex(2)), or as chrony says itself. Where both ends know that, their clocks are one clock up to both bounds, and each way of a path is known by itself.
 
+use super::tracking::Tracker;
 use crate::sys::check;
 use netloom_units::Duration;
 use rustix::time::{ClockId, clock_gettime};
@@ -24,10 +25,11 @@ pub(super) struct Day {
     pub(super) bound: u64,
 }
 
-/// The clock of an end, and what the environment states of it.
-#[derive(Clone, Copy, Debug, Default)]
+/// The clock of an end, what the environment states of it, and who else tells.
+#[derive(Clone, Debug, Default)]
 pub(super) struct DayClock {
     stated: Option<u64>,
+    tracker: Option<Tracker>,
 }
 
 impl DayClock {
@@ -41,12 +43,22 @@ impl DayClock {
         let stated = text.parse::<Duration>().map(Duration::as_nanos);
         let wrong =
             || format!("{VARIABLE}={text}: write for how long the time of day is off at most, for example 20us");
-        Ok(Self { stated: Some(stated.map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, wrong()))?) })
+        let stated = stated.map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, wrong()))?;
+        Ok(Self { stated: Some(stated), tracker: None })
+    }
+
+    /// Asks this one, too, from now on: of two that know, who is more certain counts.
+    pub(super) fn ask(&mut self, tracker: Tracker) {
+        self.tracker = Some(tracker);
     }
 
     /// Reads the time of day; none if nobody says how exact it is.
-    pub(super) fn read(self) -> Option<Day> {
-        let bound = self.stated.or_else(told_by_kernel)?.max(LEAST_NS);
+    pub(super) fn read(&self) -> Option<Day> {
+        let told = || {
+            let tracker = self.tracker.as_ref().and_then(|tracker| tracker.bound(nanoseconds(ClockId::Monotonic)));
+            [told_by_kernel(), tracker].into_iter().flatten().min()
+        };
+        let bound = self.stated.or_else(told)?.max(LEAST_NS);
         let before = nanoseconds(ClockId::Monotonic);
         let day = nanoseconds(ClockId::Realtime);
         let took = nanoseconds(ClockId::Monotonic) - before;

@@ -6,7 +6,7 @@
 use super::far_end::FarEnd;
 use super::message::addressee;
 use super::socket::Inbox;
-use super::{Refusal, TURNS, TunnelSettings};
+use super::{Refusal, TURNS, Tracker, TunnelSettings};
 use crate::sys::set_option;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -94,6 +94,11 @@ impl TunnelEnd {
         let far = FarEnd::new(socket, *first)?;
         let addressees = Addressees::of([&far].into_iter().chain(&others));
         Ok(Self { far, others, addressees, inbox: Inbox::new() })
+    }
+
+    /// Has all of its tunnels ask this one how exact the time of day is.
+    pub fn ask(&mut self, tracker: &Tracker) {
+        self.others.iter_mut().chain([&mut self.far]).for_each(|far| far.ask_of_day(tracker.clone()));
     }
 
     fn tunnel(&self, place: usize) -> &FarEnd {

@@ -13,6 +13,7 @@ use super::repair::{Kept, Missing};
 use super::room::Room;
 use super::seal::{MAC, SEAL, Seals, Unopened};
 use super::socket::Socket;
+use super::tracking::Tracker;
 use super::{Refusal, SHORTEST, TunnelSettings};
 use netloom_figures::TunnelClocks;
 use std::collections::VecDeque;
@@ -127,6 +128,11 @@ impl FarEnd {
             settled: 0,
             heard_of: Heard::default(),
         })
+    }
+
+    /// Asks this one, too, how exact the time of day is.
+    pub(super) fn ask_of_day(&mut self, tracker: Tracker) {
+        self.day.ask(tracker);
     }
 
     /// Whether both ends know one another and how long the path takes.
