@@ -21,6 +21,7 @@ from netloom._gateway import Gateway
 from netloom._joined import Places
 from netloom._parts import PartResults
 from netloom._protocol import Connection
+from netloom._steps import Steps
 
 pytestmark = pytest.mark.filterwarnings("ignore::netloom.NotAsDescribedWarning")
 
@@ -38,6 +39,9 @@ class Machine:
     def start(self, request: Mapping[str, Any]) -> dict[str, Any]:
         return self._programs.start(self._path, request)
 
+    def subscribe(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return self._programs.subscribe(self._path, request)
+
     def program(self, step: str, number: int, *arguments: Any) -> Any:
         return getattr(self._programs, step)(number, *arguments)
 
@@ -50,6 +54,10 @@ class Two:
     def __init__(self, machines: list[Machine]) -> None:
         self._machines = machines
         self.is_over = threading.Event()
+        #: Lab time goes on by itself.
+        self.steps: Steps | None = None
+        self.is_virtual = False
+        self.said: list[str] = []
         self.places = Places([(machine.part, reply) for machine, reply in self.ask_all({"request": "topology"})])
 
     def about(self) -> dict[str, Any]:
@@ -66,11 +74,17 @@ class Two:
             raise NetloomError(f"{machine.part.told()} is lost: {machine.part.lost}")
         return getattr(machine, method)(*arguments)
 
+    def call_all(self, method: str, *arguments: Any) -> list[tuple[Machine, Any]]:
+        return [(machine, self.call(machine, method, *arguments)) for machine in self._machines]
+
     def ask_all(self, request: Mapping[str, Any]) -> list[tuple[Machine, dict[str, Any]]]:
         return [(machine, machine.ask(request)) for machine in self._machines if not machine.part.lost]
 
     def end(self) -> None:
         self.is_over.set()
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +228,32 @@ def test_what_is_asked_is_joined(far: tuple[Two, str]) -> None:
         run(path, "b", ["true"])
     assert connection.ask("down")["reply"] == "done" and two.is_over.is_set()
     connection.close()
+
+
+def test_events_of_all_parts_come_on_one_connection(far: tuple[Two, str]) -> None:
+    two, path = far
+    connection = Connection(path)
+    for wrong in (
+        {"events": "packets", "every_ns": 1},
+        {"events": "stats"},
+        {"events": "output", "commands": ["nobody"]},
+    ):
+        with pytest.raises(RefusedError):
+            connection.ask("subscribe", **wrong)
+    assert connection.ask("subscribe", events="stats", every_ns=1)["reply"] == "done"
+    connection.send("subscribe", events="lab", from_start=True)
+    found: dict[str, list[dict[str, Any]]] = {"lab": [], "stats": []}
+    while len({event["machine"] for event in found["lab"]}) < 2 or len(found["stats"]) < 2:
+        event = connection.receive()
+        if "reply" in event:
+            assert event["reply"] == "done"
+        else:
+            found[event["event"]].append(event)
+    assert {"one", "other"} == {event["machine"] for event in found["lab"]}
+    assert found["stats"][1]["at_ns"] > found["stats"][0]["at_ns"] and found["stats"][0]["pipes"]
+    connection.close()
+    # Whoever has gone gets nothing more, and the parts stay as they are.
+    assert two.ask_all({"request": "now"})
 
 
 def test_a_program_on_a_machine_that_is_lost_says_so(far: tuple[Two, str]) -> None:

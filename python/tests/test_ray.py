@@ -282,7 +282,15 @@ def _packets(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
 
 @pytest.mark.parametrize(
     "kill, more",
-    [("agent", ""), ("agent", "--on-loss continue"), ("node", ""), ("cut", ""), ("stopped", ""), ("suspended", ""), ("head", "")],
+    [
+        ("agent", ""),
+        ("agent", "--on-loss continue"),
+        ("node", ""),
+        ("cut", ""),
+        ("stopped", ""),
+        ("suspended", ""),
+        ("head", ""),
+    ],
 )
 def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, kill: str, more: str) -> None:
     done = _machines(tmp_path, "8 s", more, kill)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -113,3 +114,107 @@ def test_in_virtual_time_no_machine_goes_on_alone(cluster: Any, tmp_path: Path) 
     words, environment = command(cluster, "--on", "ray", "--on-loss", "continue")
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "no machine goes on" in done.stderr
+
+
+UP = """
+name: sites
+clock: virtual
+seed: 7
+machines: {a: {}, b: {}}
+nodes: {client: {machine: a}, server: {machine: b}}
+links: {line: {ends: [client, server], rate: 20 Mbit/s, delay: 10 ms, loss: 1 %}}
+capture: [line]
+journal: [line]
+timeline:
+  - {on: server, run: "sh -c 'echo ready; sleep 100000'", as: sink, ready: {pause: 100 ms}}
+"""
+TYPED = (
+    "read line; echo got $line; ping -q -c 20 -i 0.02 client | grep -c '20 packets transmitted'; echo over >&2; exit 3"
+)
+
+
+def begun(path: str, folder: Path) -> tuple[socket.socket, list[Path]]:
+    """A program of a user that has started, and its output files; in one piece, too, nobody has to read along."""
+    (folder / "typed").write_text("a word\n")
+    control = socket.socket(socket.AF_UNIX)
+    control.connect(path)
+    outputs = [folder / "out", folder / "err"]
+    request = {
+        "request": "exec",
+        "node": "server",
+        "argv": ["sh", "-c", TYPED],
+        "env": [],
+        "cwd": "/",
+        "terminal": False,
+    }
+    with open(folder / "typed", "rb") as typed, open(outputs[0], "wb") as out, open(outputs[1], "wb") as err:
+        passed = [typed.fileno(), out.fileno(), err.fileno()]
+        socket.send_fds(control, [json.dumps(request).encode() + b"\n"], passed)
+        reply = json.loads(control.recv(1 << 16))
+    assert reply == {"reply": "started"}, reply
+    return control, outputs
+
+
+def worked_with(cluster: Any, folder: Path, *more: str) -> dict[str, Any]:
+    """What becomes of a lab that is brought up, advanced, changed and taken down."""
+    folder.mkdir()
+    (folder / "lab.yaml").write_text(UP)
+    environment = {**os.environ, "NETLOOM_PYTHON": sys.executable, "RAY_ADDRESS": cluster.address}
+
+    def netloom(*words: str, code: int = 0) -> str:
+        command = [_program.program(), *words]
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=200,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+        return done.stdout
+
+    up = json.loads(netloom("up", "lab.yaml", "--json", "--results", "results", *more))
+    found: dict[str, Any] = {}
+    try:
+        found["at"] = netloom("advance", "sites", "300ms")
+        control, outputs = begun(up["control_socket"], folder)
+        with control:
+            netloom("set", "sites", "line", "delay=30ms")
+            found["then"] = netloom("advance", "sites", "2s")
+            found["ended"] = json.loads(control.recv(1 << 16))
+        found["typed"] = [path.read_text() for path in outputs]
+        found["delays"] = [
+            pipe["delay_ns"] for pipe in json.loads(netloom("stats", "sites", "--once", "--json"))["pipes"]
+        ]
+        found["wrong"] = netloom("set", "sites", "nothing", "delay=30ms", code=7)
+        found["ps"] = next(lab for lab in json.loads(netloom("ps", "--json")) if lab["name"] == "sites")["paused"]
+        netloom("resume", "sites")
+        time.sleep(1)
+        found["paused"] = netloom("pause", "sites")
+        # What was by hand ends here for both at one instant.
+        found["logs"] = netloom("logs", "sites")
+    finally:
+        found["down"] = netloom("down", "sites")
+    [results] = (folder / "results" / "sites").glob("2*")
+    return {**found, "results": results}
+
+
+def test_a_lab_that_is_up_is_worked_with_as_in_one_piece(cluster: Any, tmp_path: Path) -> None:
+    whole, spread = (
+        worked_with(cluster, tmp_path / name, *more) for name, more in (("one", ()), ("two", ("--on", "ray")))
+    )
+    for name in ("at", "then", "ended", "typed", "delays", "ps", "logs"):
+        assert whole[name] == spread[name], name
+    assert spread["ended"] == {"reply": "exited", "code": 3} and spread["typed"] == ["got a word\n1\n", "over\n"]
+    assert spread["delays"] == [30_000_000, 30_000_000] and "ready" in spread["logs"] and spread["ps"] is True
+    # Time went on by itself.
+    assert spread["paused"] not in (spread["then"], whole["then"]), spread["paused"]
+    report = json.loads((spread["results"] / "report.json").read_text())
+    assert report["exit_code"] == 0 and report["verdict"]["as_described"] is True, report["verdict"]
+    assert [machine["exit_code"] for machine in json.loads((spread["results"] / "machines.json").read_text())] == [0, 0]
+    # Until time went on by itself, which is over at another instant each time, packets are the same.
+    first, other = ((each["results"] / "captures" / "line.pcapng").read_bytes() for each in (whole, spread))
+    assert first[:10_000] == other[:10_000] and len(first) > 10_000

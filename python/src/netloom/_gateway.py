@@ -17,11 +17,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import _joined
+from . import _events, _joined
 from ._errors import NetloomError
 from ._joined import Places
 from ._parts import PartResults
 from ._protocol import Lines, Message, descriptors_in
+from ._steps import Steps
 
 #: How long a call waits for output of a program, in seconds.
 WAIT = 0.5
@@ -30,6 +31,10 @@ AT_ONCE = 1 << 16
 #: How many programs of users there may be.
 MOST_PROGRAMS = 64
 NO_SUCH, DIED, USAGE = 7, 8, 2
+#: What a program in virtual time may read, in bytes: it is taken before the program starts.
+MOST_INPUT = 16 << 20
+#: What is done in all parts of a lab in virtual time, at one instant.
+OF_ALL = ("fault", "heal", "partition", "restart", "set", "start", "stop")
 
 
 class Whole(Protocol):
@@ -37,13 +42,17 @@ class Whole(Protocol):
 
     lab: str
     places: Places
+    is_virtual: bool
+    steps: Steps | None
 
     def about(self) -> dict[str, Any]: ...
     def lost(self) -> list[PartResults]: ...
     def machine(self, name: str) -> Any: ...
     def call(self, machine: Any, method: str, *arguments: Any) -> Any: ...
+    def call_all(self, method: str, *arguments: Any) -> list[tuple[Any, Any]]: ...
     def ask_all(self, request: Mapping[str, Any]) -> list[tuple[Any, dict[str, Any]]]: ...
     def end(self) -> None: ...
+    def say(self, text: str) -> None: ...
 
 
 class Refusal(Exception):
@@ -90,6 +99,8 @@ class Connection:
         self._stream, self._whole, self._programs = stream, whole, programs
         self._passed: deque[int] = deque()
         self._relay: Relay | None = None
+        #: Its subscriptions, by their kinds.
+        self._events: dict[str, _events.Events] = {}
         self._sending = threading.Lock()
 
     def serve(self) -> None:
@@ -108,13 +119,17 @@ class Connection:
         finally:
             if self._relay is not None:
                 self._relay.end()
+            for events in self._events.values():
+                events.end()
             self._stream.close()
             while self._passed:
                 os.close(self._passed.popleft())
 
     def send(self, reply: Mapping[str, Any], asked: Message) -> None:
         """Answers a request."""
-        reply = reply if asked.get("id") is None else {"id": asked["id"], **reply}
+        self._write(reply if asked.get("id") is None else {"id": asked["id"], **reply})
+
+    def _write(self, reply: Mapping[str, Any]) -> None:
         with self._sending, contextlib.suppress(OSError):
             self._stream.sendall(json.dumps(reply).encode() + b"\n")
 
@@ -131,6 +146,8 @@ class Connection:
 
     def _reply(self, name: str, asked: Message, request: Message) -> Mapping[str, Any] | None:
         whole = self._whole
+        if whole.steps is not None and (reply := self._in_virtual_time(name, asked, request, whole.steps)) is not None:
+            return reply if reply else None
         match name:
             case "hello":
                 return _joined.greeting(whole.lab, whole.ask_all(asked)[0][1])
@@ -139,7 +156,11 @@ class Connection:
             case "topology":
                 return _joined.topology(self._answers(asked))
             case "stats":
-                return _joined.stats(self._answers(asked), whole.places)
+                return self._stats()
+            case "subscribe":
+                return self._subscribe(asked, request)
+            case "unsubscribe":
+                return self._unsubscribe(str(asked.get("events")))
             case "verdict":
                 return _joined.verdict(self._answers(asked), whole.lost(), whole.places)
             case "now":
@@ -164,6 +185,88 @@ class Connection:
                 return {"reply": "done"}
             case _:
                 raise Refusal(USAGE, f"a lab over several machines does not have `{name}` yet")
+
+    def _in_virtual_time(self, name: str, asked: Message, request: Message, steps: Steps) -> Mapping[str, Any] | None:
+        """The reply of a lab that is up in virtual time, where it is another one than in real time: none if it is not, and nothing if it comes later."""
+        whole = self._whole
+        match name:
+            case "hello":
+                return _joined.greeting(whole.lab, whole.ask_all(asked)[0][1], _joined.IN_VIRTUAL_TIME)
+            case "info":
+                return _joined.whole_info(whole.about(), whole.ask_all(asked)[0][1], not steps.is_going)
+            case "topology":
+                return {**whole.ask_all(asked)[0][1]}
+            case "now":
+                return steps.now(whole.ask_all(asked)[0][1])
+            case "verdict":
+                return steps.same(asked)
+            case "advance":
+                if asked.get("until_exit"):
+                    raise Refusal(
+                        USAGE, "a lab over several machines advances by a time only, not until a program ends"
+                    )
+                return steps.advance(int(asked["by_ns"]))
+            case "pause":
+                return steps.pause()
+            case "resume":
+                return steps.resume(whole.say)
+            case "exec":
+                return self._begin_recorded(asked, request, steps) or {}
+            case _ if name in OF_ALL:
+                return steps.same(asked)
+            case _:
+                return None
+
+    def _begin_recorded(self, asked: Message, request: Message, steps: Steps) -> Mapping[str, Any] | None:
+        """Starts a program in virtual time, which all parts do."""
+        machine, passed = self._machine_of(str(asked.get("node"))), self._take(3, asked)
+        try:
+            if asked.get("terminal"):
+                raise Refusal(
+                    USAGE,
+                    "in virtual time over several machines programs have no terminal: `netloom exec LAB NODE -- PROGRAM | cat` has none",
+                )
+            data = _all_of(passed[0])
+            self._take_room()
+        except BaseException:
+            _close(passed)
+            raise
+        with steps.standing():
+            folder = str(asked.get("cwd") or "/")
+            has_folder = self._whole.call(machine, "has_folder", folder)
+            replies = self._whole.call_all("start_recorded", asked, folder if has_folder else "/", data)
+        return self._relayed([(each, dict(reply)) for each, reply in replies], machine, passed, request, steps)
+
+    def _stats(self) -> Mapping[str, Any]:
+        asked, whole = {"request": "stats"}, self._whole
+        return whole.ask_all(asked)[0][1] if whole.is_virtual else _joined.stats(self._answers(asked), whole.places)
+
+    def _subscribe(self, asked: Message, request: Message) -> Mapping[str, Any]:
+        """Begins to send events of all parts. Of a lab in virtual time each part has all, and no part waits at an instant at which others do not."""
+        kind = str(asked.get("events"))
+        if kind not in _events.KINDS:
+            raise Refusal(USAGE, f"a lab over several machines has these events: {', '.join(_events.KINDS)}")
+        if kind in self._events:
+            raise Refusal(USAGE, f"this connection has subscribed to `{kind}` already")
+        events = _events.Events(self._write, {} if request.get("id") is None else {"id": request["id"]})
+        machines = [self._whole.machine(name) for name in dict.fromkeys(self._whole.places.nodes.values())]
+        if kind == "stats":
+            every_ns = asked.get("every_ns")
+            if not isinstance(every_ns, int) or every_ns <= 0:
+                raise Refusal(USAGE, "`stats` needs `every_ns`, above 0")
+            events.sample(every_ns, self._stats)
+        else:
+            reply = events.follow(self._whole, machines[:1] if self._whole.is_virtual else machines, asked)
+            if reply["reply"] == "refused":
+                return reply
+        self._events[kind] = events
+        return {"reply": "done"}
+
+    def _unsubscribe(self, kind: str) -> Mapping[str, Any]:
+        if (events := self._events.pop(kind, None)) is None:
+            raise Refusal(USAGE, f"this connection has not subscribed to `{kind}`")
+        events.end()
+        return {"reply": "done"}
 
     def _answers(self, asked: Message) -> list[tuple[PartResults, Mapping[str, Any]]]:
         return [(machine.part, reply) for machine, reply in self._whole.ask_all(asked)]
@@ -201,32 +304,50 @@ class Connection:
 
     def _begin(self, machine: Any, asked: Message, request: Message, count: int) -> Mapping[str, Any] | None:
         """Starts a program or a capture on its machine."""
+        passed = self._take(count, asked)
+        try:
+            self._take_room()
+            reply = dict(self._whole.call(machine, "start", asked))
+        except BaseException:
+            _close(passed)
+            raise
+        return self._relayed([(machine, reply)], machine, passed, request, None)
+
+    def _take(self, count: int, asked: Message) -> list[int]:
+        """The descriptors that came with a request."""
         if len(self._passed) < count:
             raise Refusal(USAGE, f"`{asked['request']}` comes with {count} file descriptors")
         if self._relay is not None:
             raise Refusal(USAGE, "a connection has one program: open another one")
-        passed = [self._passed.popleft() for _ in range(count)]
-        try:
-            if not self._programs.acquire(blocking=False):
-                raise Refusal(USAGE, f"users have {MOST_PROGRAMS} programs in the lab, which are all that it takes")
-            reply = dict(self._whole.call(machine, "start", asked))
-        except BaseException:
-            for descriptor in passed:
-                os.close(descriptor)
-            raise
-        number = reply.pop("number", None)
-        if number is None:
+        return [self._passed.popleft() for _ in range(count)]
+
+    def _take_room(self) -> None:
+        if not self._programs.acquire(blocking=False):
+            raise Refusal(USAGE, f"users have {MOST_PROGRAMS} programs in the lab, which are all that it takes")
+
+    def _relayed(
+        self,
+        started: Sequence[tuple[Any, dict[str, Any]]],
+        machine: Any,
+        passed: Sequence[int],
+        request: Message,
+        steps: Steps | None,
+    ) -> Mapping[str, Any] | None:
+        """Relays what has started from now on; the reply if it was refused. `machine`: the one on which it runs, of those that have started it."""
+        numbers = [(each, reply.pop("number", None)) for each, reply in started]
+        first = next((reply for (_, number), (_, reply) in zip(numbers, started, strict=True) if number is None), None)
+        if first is not None:
             self._programs.release()
-            for descriptor in passed:
-                os.close(descriptor)
-            return reply
-        is_terminal = bool(asked.get("terminal"))
+            _close(passed)
+            return first
+        is_terminal = bool(request.get("terminal"))
         if is_terminal:
             # What is typed is read by the terminal of the program; nothing is typed before the reply.
             with contextlib.suppress(termios.error):
                 tty.setraw(passed[0], termios.TCSANOW)
-        self.send(reply, request)
-        self._relay = Relay(self, self._whole, machine, number, passed, is_terminal, request)
+        self.send(started[0][1], request)
+        numbers.sort(key=lambda one: one[0] is not machine)
+        self._relay = Relay(self, self._whole, numbers, passed, is_terminal, request, steps)
         threading.Thread(target=self._relay.run, args=(self._programs,), daemon=True).start()
         return None
 
@@ -238,13 +359,15 @@ class Relay:
         self,
         connection: Connection,
         whole: Whole,
-        machine: Any,
-        number: int,
+        numbers: Sequence[tuple[Any, int]],
         passed: Sequence[int],
         is_terminal: bool,
         request: Message,
+        steps: Steps | None,
     ) -> None:
-        self._connection, self._whole, self._machine, self._number = connection, whole, machine, number
+        self._connection, self._whole, self._steps = connection, whole, steps
+        #: The machine on which it runs with its number there, and in virtual time those of all others.
+        self._numbers = numbers
         self._passed, self._is_terminal, self._request = passed, is_terminal, request
         self._is_over = threading.Event()
         #: Closed when all is over, for the thread that waits for input.
@@ -255,7 +378,8 @@ class Relay:
         """Relays until the program has ended, or the user has gone."""
         reader: threading.Thread | None = None
         try:
-            if len(self._passed) == 3:
+            # In virtual time, it has had all of its input.
+            if len(self._passed) == 3 and self._steps is None:
                 reader = threading.Thread(target=self._feed, daemon=True)
                 reader.start()
             code = self._drain()
@@ -269,8 +393,7 @@ class Relay:
         if reader is not None:
             reader.join()
         self._woken.close()
-        with contextlib.suppress(NetloomError):
-            self._program("end")
+        self._everywhere("end")
         for descriptor in self._passed:
             os.close(descriptor)
         programs.release()
@@ -284,11 +407,18 @@ class Relay:
 
     def signal(self, signal: int) -> None:
         """Sends a signal to the program."""
-        with contextlib.suppress(NetloomError):
-            self._program("signal", signal)
+        self._everywhere("signal", signal)
 
     def _program(self, step: str, *arguments: Any) -> Any:
-        return self._whole.call(self._machine, "program", step, self._number, *arguments)
+        machine, number = self._numbers[0]
+        return self._whole.call(machine, "program", step, number, *arguments)
+
+    def _everywhere(self, step: str, *arguments: Any) -> None:
+        """Does something with the program in all parts that have started it: in virtual time at one instant."""
+        with contextlib.nullcontext() if self._steps is None else self._steps.standing():
+            for machine, number in self._numbers:
+                with contextlib.suppress(NetloomError):
+                    self._whole.call(machine, "program", step, number, *arguments)
 
     def _drain(self) -> int | None:
         out, error = self._passed[min(1, len(self._passed) - 1)], self._passed[-1]
@@ -322,6 +452,29 @@ class Relay:
             self._size = size
             rows, columns, _, _ = struct.unpack("HHHH", size)
             self._program("resize", rows, columns)
+
+
+def _all_of(descriptor: int) -> bytes:
+    """All that a program is to read; nothing of a terminal.
+
+    Raises:
+        Refusal: It is too much.
+    """
+    if os.isatty(descriptor):
+        return b""
+    data = b""
+    while block := os.read(descriptor, AT_ONCE):
+        data += block
+        if len(data) > MOST_INPUT:
+            raise Refusal(
+                USAGE, f"in virtual time over several machines a program reads {MOST_INPUT >> 20} MiB at most"
+            )
+    return data
+
+
+def _close(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _write(descriptor: int, data: bytes) -> None:

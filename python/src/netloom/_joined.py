@@ -13,8 +13,9 @@ from ._parts import PartResults, direction, joined_verdict
 #: The answer of a part.
 Answer = tuple[PartResults, Mapping[str, Any]]
 
-#: What a lab over several machines offers its clients.
-CAPABILITIES = ("capture", "clock", "exec", "fault", "restart", "set", "stats", "stop", "topology", "verdict")
+#: What a lab over several machines offers its clients, and what it offers beside that if it is up in virtual time.
+IN_VIRTUAL_TIME = ("partition", "time")
+CAPABILITIES = ("capture", "clock", "events", "exec", "fault", "restart", "set", "stats", "stop", "topology", "verdict")
 
 
 class Places:
@@ -47,9 +48,10 @@ class Places:
         return [(machines[0] if each == "forward" else machines[-1], each) for each in ways]
 
 
-def greeting(lab: str, one: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to `hello`."""
-    return {**one, "lab": lab, "capabilities": sorted(set(CAPABILITIES) & set(one["capabilities"]))}
+def greeting(lab: str, one: Mapping[str, Any], more: Sequence[str] = ()) -> dict[str, Any]:
+    """The answer to `hello`; `more`: what this lab offers beside what all do."""
+    offered = {*CAPABILITIES, *more}
+    return {**one, "lab": lab, "capabilities": sorted(offered & set(one["capabilities"]))}
 
 
 def info(lab: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, Any]:
@@ -61,6 +63,11 @@ def info(lab: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, Any]:
     merged["longest_stop_ns"] = max(answer["longest_stop_ns"] for _, answer in answers) + 60_000_000_000
     merged["exposed"] = [text for _, answer in answers for text in answer.get("exposed", [])]
     return merged
+
+
+def whole_info(lab: Mapping[str, Any], one: Mapping[str, Any], is_paused: bool) -> dict[str, Any]:
+    """The answer to `info` of a lab in virtual time, of which each part knows all."""
+    return {**one, **lab, "longest_stop_ns": one["longest_stop_ns"] + 60_000_000_000, "paused": is_paused}
 
 
 def topology(answers: Sequence[Answer]) -> dict[str, Any]:

@@ -125,6 +125,14 @@ class Player:
         found = {**request, "cwd": folder if os.path.isdir(folder) else "/"} if folder else request
         return self._programs.start(self._socket(), found)
 
+    def start_recorded(self, request: Mapping[str, Any], folder: str, data: bytes) -> dict[str, Any]:
+        """Starts a program of a user in virtual time, in this folder of its node: all parts start it, and the one that has the node runs it."""
+        return self._programs.start_recorded(self._socket(), {**request, "cwd": folder}, data)
+
+    def subscribe(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Subscribes to events of the part; the reply, with its `number` for `program`."""
+        return self._programs.subscribe(self._socket(), request)
+
     def program(self, step: str, number: int, *arguments: Any) -> Any:
         """Does with a program of a user what the method of `Programs` with this name does."""
         return getattr(self._programs, step)(number, *arguments)

@@ -17,8 +17,12 @@ from typing import Any
 
 #: How long a part may take to answer, in seconds: one that is busy, a second.
 PATIENCE = 10.0
+#: How long lab time may take to go on by one span, in seconds of wall time.
+ADVANCES = 86_400.0
 #: How much is read at once, in bytes.
 AT_ONCE = 1 << 18
+#: How often it is looked for what a program in virtual time has written, in seconds.
+LOOK = 0.05
 #: How long a program's descendants that keep its output open are listened to, when it has ended, in seconds.
 LINGER = 0.3
 
@@ -28,7 +32,7 @@ class Programs:
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
-        self._running: dict[int, Program] = {}
+        self._running: dict[int, Any] = {}
 
     def start(self, path: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Starts a program or a capture; the lab's reply, and the `number` of what has started."""
@@ -39,6 +43,26 @@ class Programs:
         number = next(self._numbers)
         self._running[number] = program
         return {**program.reply, "number": number}
+
+    def start_recorded(self, path: str, request: Mapping[str, Any], data: bytes) -> dict[str, Any]:
+        """The same of a program in virtual time, which reads `data` and nothing else: see `Recorded`."""
+        program = Recorded(path, request, data)
+        if program.reply.get("reply") != "started":
+            program.close()
+            return program.reply
+        number = next(self._numbers)
+        self._running[number] = program
+        return {**program.reply, "number": number}
+
+    def subscribe(self, path: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Subscribes to events; the reply, and the `number` of the subscription for `drain` and `end`."""
+        subscription = Subscription(path, request)
+        if subscription.reply.get("reply") != "done":
+            subscription.close()
+            return subscription.reply
+        number = next(self._numbers)
+        self._running[number] = subscription
+        return {**subscription.reply, "number": number}
 
     def feed(self, number: int, data: bytes) -> int:
         """Has a program read this, nothing being its end; how much has been taken."""
@@ -188,10 +212,94 @@ class Program:
             os.close(descriptor)
 
 
+class Subscription:
+    """Events of a part."""
+
+    def __init__(self, path: str, request: Mapping[str, Any]) -> None:
+        self._control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        self._control.settimeout(PATIENCE)
+        self._said = b""
+        self._is_over = False
+        try:
+            self._control.connect(path)
+            self._control.sendall(_line(request))
+            while b"\n" not in self._said:
+                self._read()
+            line, self._said = self._said.split(b"\n", 1)
+            self.reply = json.loads(line)
+        except OSError as error:
+            self.reply = {"reply": "refused", "code": 8, "message": f"the part of the lab does not answer: {error}"}
+
+    def drain(self, wait: float) -> dict[str, Any]:
+        """The events that have come, or come within so many seconds, as lines; `is_over`: there are no more."""
+        lines = self._lines()
+        if not lines and not self._is_over and select.select([self._control], [], [], wait)[0]:
+            try:
+                self._read()
+            except OSError:
+                self._is_over = True
+            lines = self._lines()
+        return {"lines": lines, "is_over": self._is_over}
+
+    def _lines(self) -> list[bytes]:
+        *lines, self._said = self._said.split(b"\n")
+        return lines
+
+    def _read(self) -> None:
+        data = self._control.recv(AT_ONCE)
+        if not data:
+            raise ConnectionResetError("the lab has ended")
+        self._said += data
+
+    def close(self) -> None:
+        """Wants no more events."""
+        self._control.close()
+
+
+class Recorded(Program):
+    """A program in virtual time, in each part of a lab. Its streams are files: they take and give all at once, so that in all parts the same is
+    read and written at the same instants, whoever reads along.
+    """
+
+    def __init__(self, path: str, request: Mapping[str, Any], data: bytes) -> None:
+        self._data = data
+        super().__init__(path, request)
+
+    def _open(self, kind: str) -> list[int]:
+        if kind == "capture":
+            return super()._open(kind)
+        passed = [os.open(os.devnull, os.O_RDONLY)] if not self._data else [_file(self._data)]
+        passed += [_file(), _file()]
+        # The reader has places of its own in them.
+        self._output, self._error = (os.open(f"/proc/self/fd/{number}", os.O_RDONLY) for number in passed[1:])
+        return passed
+
+    def drain(self, wait: float) -> dict[str, Any]:
+        until = time.monotonic() + wait
+        while True:
+            found = {"out": os.read(self._output, AT_ONCE), "err": os.read(self._error, AT_ONCE), "code": None}
+            if found["out"] or found["err"]:
+                return found
+            if self._code is not None:
+                # All that it wrote was in the files before its end was told.
+                return {**found, "code": self._code}
+            if self._said or select.select([self._control], [], [], LOOK)[0]:
+                self._hear()
+            if time.monotonic() >= until and self._code is None:
+                return found
+
+
+def _file(data: bytes = b"") -> int:
+    number = os.memfd_create("netloom", os.MFD_CLOEXEC)
+    os.write(number, data)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
 def ask(path: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Asks a part of a lab; its reply."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as control:
-        control.settimeout(PATIENCE)
+        control.settimeout(ADVANCES if request["request"] == "advance" else PATIENCE)
         try:
             control.connect(path)
             control.sendall(_line(request))

@@ -419,7 +419,10 @@ class Run:
         """Ends the parts that go on, and waits for them."""
         for machine in self._machines:
             machine.part.is_cut_short |= is_cut_short and machine.is_active
-        self._ask(lambda machine: machine.player.end.remote(), PATIENCE)
+        if is_cut_short:
+            self._interrupt()
+        else:
+            self._ask_to_end()
         until = time.monotonic() + ENDING
         while any(machine.is_active for machine in self._machines):
             self._look(PATIENCE)
@@ -427,6 +430,13 @@ class Run:
                 self._ask(lambda machine: machine.player.end.remote(kill=True), PATIENCE)
                 until += ENDING
             time.sleep(TURN)
+
+    def _ask_to_end(self) -> None:
+        """Has all parts come to their end."""
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        self._ask(lambda machine: machine.player.end.remote(), PATIENCE)
 
     def _collect(self) -> Path:
         """Brings the results of all parts into one folder."""

@@ -23,6 +23,9 @@ from ._errors import NetloomError, ProgramError
 from ._progress import progress_writer
 from ._served import SOCKET, Served
 
+#: How long lab time may go on when a lab in virtual time is to end, in seconds.
+STANDS_WITHIN = 5.0
+
 
 def main(order: str) -> int:
     """Brings a lab up on a cluster.
@@ -61,10 +64,11 @@ def main(order: str) -> int:
     if asked["json"]:
         print(json.dumps({"lab": lab, **said["up"]}, indent=2))
     elif not asked["quiet"]:
-        print(
-            f"{lab} is up: netloom shell {lab} {said['node']}, netloom stats {lab}, netloom logs {lab}, netloom down {lab}",
-            file=sys.stderr,
-        )
+        ways = [f"exec {lab} {said['node']} -- ip route" if asked["is_virtual"] else f"shell {lab} {said['node']}"]
+        ways += [f"stats {lab}", f"logs {lab}", f"down {lab}"]
+        print(f"{lab} is up: {', '.join(f'netloom {way}' for way in ways)}", file=sys.stderr)
+        if asked["is_virtual"]:
+            print(f"its time stands still: netloom advance {lab} 1s, netloom resume {lab}", file=sys.stderr)
     return 0
 
 
@@ -123,8 +127,25 @@ class Up(Served):
     def _collect(self) -> Path:
         folder = super()._collect()
         shown = ["run", self._asked["file"], "--played", str(folder), "--quiet"]
+        shown += ["--clock", "virtual"] if self._is_virtual else []
         subprocess.run([_program.program(), *shown], capture_output=True, check=False)
         return folder
+
+    def _ask_to_end(self) -> None:
+        """Has all parts end: in virtual time at one instant, as each does what all do."""
+        if (
+            self.steps is None
+            or self._cluster_lost is not None
+            or any(not machine.is_active for machine in self._machines)
+        ):
+            super()._ask_to_end()
+            return
+        self.steps.hold()
+        try:
+            self.steps.same({"request": "down"}, STANDS_WITHIN)
+        except NetloomError:
+            # Programs compute, or a machine is lost.
+            super()._ask_to_end()
 
     def fail(self, code: int, why: str) -> None:
         """Tells the command why there is no lab."""

@@ -23,6 +23,7 @@ from ._joined import Places
 from ._parts import PartResults
 from ._progress import progress_writer
 from ._ray_run import Machine
+from ._steps import Steps
 
 #: How often logs are fetched, in turns.
 LOGS_EVERY = 2
@@ -39,7 +40,7 @@ class Served(_ray_run.Run):
     mode = "run"
 
     def __init__(self, ray: Any, asked: Mapping[str, Any], tell: Callable[[str], None]) -> None:
-        super().__init__(ray, asked, self._say)
+        super().__init__(ray, asked, self.say)
         self._show = tell
         self._runtime = Path(asked["runtime"])
         self._is_over = threading.Event()
@@ -49,13 +50,16 @@ class Served(_ray_run.Run):
         self._turns = 0
         self.lab: str = asked["lab"]
         self.places = Places([])
+        self.is_virtual = self._is_virtual
+        #: The time of a lab that is up in virtual time.
+        self.steps = Steps(self._ask_parts) if self._is_virtual and self.mode == "up" else None
         self._write_state(None)
 
     def join(self, ray: Any) -> None:
         """Has the lab use this cluster."""
         self._ray = ray
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
         """Tells who waits, and whoever looks into the results later."""
         self._show(text)
         if self._folder is not None:
@@ -66,6 +70,8 @@ class Served(_ray_run.Run):
         super()._come_up()
         folder = self._made_folder()
         found = self._ask(lambda machine: machine.player.commands.remote(), _ray_run.PATIENCE)
+        # In virtual time all parts have the same.
+        found = dict(list(found.items())[:1]) if self._is_virtual else found
         rows = [{**row, "machine": machine} for machine, each in found.items() for row in each]
         (folder / "commands.json").write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
         (folder / "logs").mkdir()
@@ -169,7 +175,21 @@ class Served(_ray_run.Run):
         Raises:
             NetloomError: The machine is lost.
         """
-        reference = getattr(machine.player, method).remote(*arguments)
+        return self._answer_of(machine, getattr(machine.player, method).remote(*arguments))
+
+    def call_all(self, method: str, *arguments: Any) -> list[tuple[Machine, Any]]:
+        """The same of all machines at once.
+
+        Raises:
+            NetloomError: A machine is lost.
+        """
+        asked = [(machine, getattr(machine.player, method).remote(*arguments)) for machine in self._machines]
+        return [(machine, self._answer_of(machine, reference)) for machine, reference in asked]
+
+    def _ask_parts(self, request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        return [reply for _, reply in self.call_all("ask", request)]
+
+    def _answer_of(self, machine: Machine, reference: Any) -> Any:
         while machine.part.lost is None:
             ready, _ = self._ray.wait([reference], timeout=_ray_run.TURN)
             if ready:

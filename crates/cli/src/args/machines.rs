@@ -34,7 +34,7 @@ pub(crate) struct Machines {
 #[derive(Debug, Args)]
 pub(crate) struct UpMachines {
     /// Bring the parts of the lab up on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, or its address
-    #[arg(long, value_name = "CLUSTER", group = "divided", value_parser = cluster, conflicts_with_all = ["name", "clock", "from", "follow"])]
+    #[arg(long, value_name = "CLUSTER", group = "divided", value_parser = cluster, conflicts_with_all = ["name", "from", "follow"])]
     pub(crate) on: Option<String>,
     #[command(flatten)]
     pub(crate) division: Division,

@@ -15,8 +15,6 @@ use std::time::Duration;
 pub(super) struct Spread<'a> {
     /// Its lab file.
     pub(super) file: &'a Path,
-    /// Whether it is run in virtual time, if it says so; a lab that stays up is not.
-    pub(super) may_be_virtual: bool,
     /// The settings that replace those of the lab file.
     pub(super) overrides: &'a Overrides,
     /// How it is divided.
@@ -74,9 +72,6 @@ impl Spread<'_> {
     /// Says why several machines cannot play a lab; none if they can.
     fn why_not(&self, plan: &Plan) -> Option<String> {
         match plan.clock {
-            Clock::Virtual if !self.may_be_virtual => {
-                Some("a lab stays up over several machines in real time only".into())
-            }
             Clock::Virtual if self.division.on_loss == OnLoss::Continue => {
                 Some("in virtual time no machine goes on without another one: leave out --on-loss continue".into())
             }

@@ -58,8 +58,8 @@ pub(super) fn up(args: &UpArgs) -> Outcome {
 fn spread(args: &UpArgs, on: &str) -> Failure {
     let quiet = args.quiet || args.json;
     let (file, overrides, division) = (&args.file, &args.overrides, &args.machines.division);
-    let (results, wall_limit, may_be_virtual) = (&args.results, None, false);
-    let spread = Spread { file, may_be_virtual, overrides, division, results, wall_limit, on, quiet };
+    let (results, wall_limit) = (&args.results, None);
+    let spread = Spread { file, overrides, division, results, wall_limit, on, quiet };
     let mut order = match spread.order() {
         Ok(order) => order,
         Err(failure) => return failure,

@@ -178,6 +178,8 @@ impl VirtualTime {
     pub(super) fn play_until_heard(&self, node: usize, patience: time::Duration) -> Result<(), EndOfTime> {
         let begin = time::Instant::now();
         let mut step = FIRST_STEP;
+        // A look around ends no step before its time: how far steps reach depends on the lab alone, in all of its parts.
+        let mut until = None;
         loop {
             let world = &mut *self.0.borrow_mut();
             if !world.inboxes[node].is_empty() {
@@ -187,10 +189,10 @@ impl VirtualTime {
             if waited >= LOOK_AROUND {
                 world.look_for_alarms()?;
             }
-            let limit = world.scheduler.now() + step;
+            let limit = *until.get_or_insert(world.scheduler.now() + step);
             // Who computes is looked at, even if it was waited for long enough.
             match world.run(limit, LOOK_AROUND)? {
-                StopReason::Limit | StopReason::Agents => step = (step + step).min(LONGEST_STEP),
+                StopReason::Limit | StopReason::Agents => (until, step) = (None, (step + step).min(LONGEST_STEP)),
                 StopReason::Idle => {
                     let name = &world.names[node];
                     return Err(EndOfTime::Failed(format!(

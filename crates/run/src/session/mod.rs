@@ -392,6 +392,14 @@ impl<'a> Session<'a> {
         self.stop(if is_up { Why::TakenDown } else { Why::Interrupted })
     }
 
+    /// A client asks the lab to end. A lab in virtual time that is up in several parts ends in all of them, since all are asked at this instant.
+    fn end_for_client(&mut self) -> Result<(), RunError> {
+        match (self.context.job.mode, &self.context.stage) {
+            (Mode::Up, Stage::Running(_)) => self.stop(Why::TakenDown),
+            _ => self.end_on_request(),
+        }
+    }
+
     /// Ends the run: everything is measured now, and every program is asked to end.
     fn stop(&mut self, why: Why) -> Result<(), RunError> {
         if let Driver::Virtual(time) = self.context.links.driver() {

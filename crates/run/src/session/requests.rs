@@ -31,6 +31,7 @@ use netloom_judge::expectations::Tasks;
 use netloom_judge::{ExitCode, RunError};
 use netloom_provision::driver::Driver;
 use netloom_provision::exposed::ways_into;
+use netloom_provision::job::Mode;
 use netloom_units::{Duration, Instant};
 pub(super) use outcome::{Outcome, Told};
 use partitions::ClientPartitions;
@@ -300,11 +301,29 @@ const CAPABILITIES: &[&str] = &[
     "verdict",
 ];
 
-/// Whether a request is refused since it changes what happens in a part of a lab, of which other parts hear nothing.
+/// Whether a request is refused since it changes what happens in a part of a lab, of which other parts hear nothing. Where the lab is up, its
+/// time stands still, and whoever keeps it asks the same of all parts at one instant; but nothing may come in by itself at any moment.
 fn is_withheld(request: &Request, context: &Context<'_>) -> bool {
+    use Request::{Advance, Capture, Exec, Fault, Heal, Partition, Restart, Set, Signal, Start, Stop, Verdict};
     use Request::{Down, Exercise, Hello, Info, Now, Stats, Subscribe, Topology};
     let is_harmless = matches!(request, Hello(_) | Info | Topology | Now | Stats | Exercise | Subscribe(_) | Down);
-    context.job.part.is_some() && !is_harmless
+    let of_all = matches!(
+        request,
+        Advance(_)
+            | Capture(_)
+            | Exec(_)
+            | Fault(_)
+            | Heal
+            | Partition(_)
+            | Restart(_)
+            | Set(_)
+            | Signal(_)
+            | Start(_)
+            | Stop(_)
+            | Verdict
+    );
+    let is_up = context.job.mode == Mode::Up;
+    context.job.part.is_some() && !is_harmless && !(is_up && of_all)
 }
 
 pub(super) fn refused((code, message): Refusal) -> Reply {

@@ -156,7 +156,7 @@ impl Session<'_> {
             let Self { requests, context, programs, carriers, exercise, .. } = self;
             match requests.answer(id, incoming, context, programs, carriers, &exercise.tasks)? {
                 Outcome::GoesOn => {}
-                Outcome::Ends => self.end_on_request()?,
+                Outcome::Ends => self.end_for_client()?,
                 Outcome::Tells(Told::Verdict) => {
                     let reply = self.verdict_so_far()?;
                     self.requests.reply(id, &reply);

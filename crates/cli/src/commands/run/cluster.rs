@@ -26,7 +26,6 @@ const LONGEST: u64 = 1 << 30;
 pub(super) fn play(args: &RunArgs, on: &str) -> Failure {
     let spread = Spread {
         file: &args.file,
-        may_be_virtual: true,
         overrides: &args.overrides,
         division: &args.machines.division,
         results: &args.results,
