@@ -6,6 +6,7 @@ use netloom_fabric::PortId;
 use netloom_lab::Sends;
 use netloom_link::Cross;
 use netloom_units::{Bytes, Duration, Instant, Seed};
+use std::mem;
 use std::net::Ipv4Addr;
 
 /// A pipe on a flow's way: packets enter at one port and come out at the other.
@@ -55,6 +56,8 @@ enum Sender {
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) spec: FlowSpec,
+    /// The ways that it had before, there and back, the latest last: packets may still be on them.
+    former: Vec<[Vec<Hop>; 2]>,
     sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) sent_bytes: u64,
@@ -70,7 +73,19 @@ impl Flow {
             }
             Sends::Window(config) => (Sender::Window(WindowSender::new(config.clone())), Some(config.acknowledge)),
         };
-        Self { spec, sender, receiver: Receiver::new(every), sent_bytes: 0 }
+        Self { spec, former: Vec::new(), sender, receiver: Receiver::new(every), sent_bytes: 0 }
+    }
+
+    /// From now on the flow has the ways of `spec`, which is that of the same source.
+    pub(crate) fn redirect(&mut self, spec: FlowSpec) {
+        let before = mem::replace(&mut self.spec, spec);
+        let own = &self.spec;
+        if (&before.path, &before.back) == (&own.path, &own.back) {
+            return;
+        }
+        let left = [before.path, before.back];
+        self.former.retain(|[path, back]| *path != left[0] || *back != left[1]);
+        self.former.push(left);
     }
 
     /// When source or sink have something to do.
@@ -116,8 +131,11 @@ impl Flow {
     pub(crate) fn next(&self, entry: Option<PortId>, exit: PortId, is_back: bool) -> Option<Next> {
         let way = if is_back { &self.spec.back } else { &self.spec.path };
         let is_here = |hop: &Hop| hop.exit == exit && entry.is_none_or(|entry| entry == hop.entry);
-        let place = way.iter().position(is_here)?;
-        Some(way.get(place + 1).map_or(Next::End, |hop| Next::Pipe(*hop)))
+        let on = |way: &[Hop]| {
+            let place = way.iter().position(is_here)?;
+            Some(way.get(place + 1).map_or(Next::End, |hop| Next::Pipe(*hop)))
+        };
+        on(way).or_else(|| self.former.iter().rev().find_map(|ways| on(&ways[usize::from(is_back)])))
     }
 
     /// How many packets were sent, again ones as well, and how many of these again.

@@ -15,6 +15,7 @@ mod model_plot;
 mod network;
 mod outcome;
 mod receiver;
+mod roaming;
 mod route;
 mod seen;
 mod simulate;

@@ -5,6 +5,7 @@ use crate::flow::{Flow, FlowSpec, Hop, Next};
 use crate::meter::Meter;
 use crate::outcome::{Outcome, PipeOutcome, Sample, SourceOutcome};
 use crate::receiver::{Acknowledgement, Arrival};
+use crate::roaming::Roaming;
 use crate::tag::{self, MOST_FLOWS, Tag};
 use crate::timeline::{Change, Event};
 use netloom_fabric::{Delivery, Fabric, PipeId, PipeSpec, PortId, TraceObserver, Wakes};
@@ -35,6 +36,10 @@ pub struct Network {
     is_medium: Vec<bool>,
     /// Whether any is a radio medium, where packets are sent to one of its ports.
     has_radio: bool,
+    /// Which access points have stations, if a medium has several ones.
+    roaming: Option<Roaming>,
+    /// Why the simulation cannot go on.
+    failed: Option<SimError>,
     handed: Vec<Delivery>,
     handed_out: u64,
     /// Packets of sources and sinks.
@@ -72,6 +77,8 @@ impl Network {
             meters: vec![Meter::default(); pipes.len()],
             is_medium: pipes.iter().map(|spec| !spec.medium.is_empty()).collect(),
             has_radio: pipes.iter().any(|spec| spec.config.air.is_some()),
+            roaming: None,
+            failed: None,
             handed: Vec::new(),
             handed_out: 0,
             sent: 0,
@@ -89,6 +96,12 @@ impl Network {
     #[must_use]
     pub fn with_delays(mut self) -> Self {
         self.fabric.measure_delays(true);
+        self
+    }
+
+    /// The same; ways follow stations between these access points.
+    pub(crate) fn with_roaming(mut self, roaming: Option<Roaming>) -> Self {
+        self.roaming = roaming;
         self
     }
 
@@ -156,6 +169,9 @@ impl Network {
             if at_once > MOST_AT_ONCE {
                 return Err(SimError::StandsStill(now));
             }
+            if let Some(why) = self.failed.take() {
+                return Err(why);
+            }
         }
         Ok(())
     }
@@ -212,11 +228,31 @@ impl Network {
                 self.meters[delivery.pipe.0 as usize].record(&delivery.departure);
             }
             let packet = delivery.departure.packet;
+            if self.roaming.is_some() && tag::is_update(&packet) {
+                self.follow(PortId(packet.origin()), delivery.port);
+                self.pool.recycle(packet);
+                continue;
+            }
             let entry = self.is_medium[delivery.pipe.0 as usize].then(|| PortId(packet.origin()));
             self.arrive(now, entry, delivery.port, packet);
         }
         self.handed = handed;
         count
+    }
+
+    /// A station has arrived at an access point: flows have other ways from now on. What has none any more keeps the one that it had, on which it is lost.
+    fn follow(&mut self, station: PortId, point: PortId) {
+        let Some(roaming) = self.roaming.as_mut() else { return };
+        if !roaming.join(station, point) {
+            return;
+        }
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            match roaming.flow(number) {
+                Ok(spec) => flow.redirect(spec),
+                Err(SimError::Unreachable(_)) => {}
+                Err(why) => self.failed = Some(why),
+            }
+        }
     }
 
     /// A packet comes out of a pipe; of a shared medium at each of its ports, and so where others listen as well. `entry`: where it

@@ -102,8 +102,6 @@ pub enum SimError {
     Unreachable(String),
     /// A source's packets are too long for a link; the text says which.
     TooLong(String),
-    /// Stations of this medium go from one access point to another, so that no way is fixed.
-    Roams(String),
     /// Time stands still at this instant: nothing on the way of a window sender takes time.
     StandsStill(Instant),
 }
@@ -117,11 +115,6 @@ impl fmt::Display for SimError {
             ),
             Self::TooManySources => f.write_str("a simulation has at most 32768 sources"),
             Self::Unreachable(why) | Self::TooLong(why) => f.write_str(why),
-            Self::Roams(medium) => write!(
-                f,
-                "`{medium}` has several access points, between which stations choose, and a simulation has fixed ways: play it with \
-                 `netloom run --clock virtual`, or give it one `access_point`"
-            ),
             Self::StandsStill(at) => write!(
                 f,
                 "time stands still at {at}: a window sender's packets and acknowledgements cross links without rate \

@@ -2,6 +2,7 @@
 
 use crate::SimError;
 use crate::flow::Hop;
+use crate::roaming::Roaming;
 use ipnet::IpNet;
 use netloom_lab::fabric::port_id;
 use netloom_lab::{End, InterfacePlan, NodePlan, Plan};
@@ -23,7 +24,12 @@ pub(crate) fn address(plan: &Plan, from: usize, of: usize) -> Result<Ipv4Addr, S
 }
 
 /// The pipes that a packet of a flow with these ports crosses from one node to the other.
-pub(crate) fn path(plan: &Plan, [from, to]: [usize; 2], ports: [u16; 2]) -> Result<Vec<Hop>, SimError> {
+pub(crate) fn path(
+    (plan, roaming): (&Plan, Option<&Roaming>),
+    [from, to]: [usize; 2],
+    ports: [u16; 2],
+) -> Result<Vec<Hop>, SimError> {
+    let reaches = |entry: End, exit: End| roaming.is_none_or(|roaming| roaming.reaches(entry, exit));
     let target = address(plan, from, to)?;
     let [source_port, destination_port] = ports;
     let source = IpAddr::V4(address(plan, to, from)?);
@@ -39,7 +45,7 @@ pub(crate) fn path(plan: &Plan, [from, to]: [usize; 2], ports: [u16; 2]) -> Resu
             let why = format!("there is no route from {from} to {to}: {} has no route to {target}", node.name);
             return Err(SimError::Unreachable(why));
         };
-        let way = plan.way_to(out.end, next).ok_or_else(|| {
+        let way = plan.way_where(out.end, next, reaches).ok_or_else(|| {
             let link = &plan.links[out.end.link()].name;
             SimError::Unreachable(format!("link {link} does not lead from {} to {next}", node.name))
         })?;

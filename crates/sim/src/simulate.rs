@@ -3,11 +3,12 @@
 use crate::flow::{FlowSpec, Hop};
 use crate::network::Network;
 use crate::outcome::{Outcome, Sample, SimError};
+use crate::roaming::Roaming;
 use crate::route::{address, path};
 use crate::{tag, timeline};
 use netloom_fabric::TraceObserver;
 use netloom_lab::fabric::pipe_specs;
-use netloom_lab::{PipePlan, Plan, Sends, TrafficPlan};
+use netloom_lab::{Plan, Sends};
 use netloom_link::{PacketSize, Traffic};
 use netloom_units::Duration;
 
@@ -23,7 +24,9 @@ pub fn simulate(
     trace_observer: Option<Box<dyn TraceObserver>>,
     watch: &mut dyn FnMut(&Sample<'_>),
 ) -> Result<Outcome, SimError> {
-    let network = Network::new(plan.seed, &pipe_specs(plan), flows(plan)?)?;
+    let roaming = Roaming::of(plan);
+    let flows = flows(plan, roaming.as_ref())?;
+    let network = Network::new(plan.seed, &pipe_specs(plan), flows)?.with_roaming(roaming);
     let (events, skipped) = timeline::events(plan);
     let network = if plan.sampling.is_some() { network.with_delays() } else { network };
     let outcome = network.with_events(events).with_trace_observer(trace_observer).run(duration, interval, watch)?;
@@ -35,24 +38,21 @@ pub fn simulate(
 /// # Errors
 /// As of [`simulate`].
 pub fn check(plan: &Plan) -> Result<(), SimError> {
-    if flows(plan)?.is_empty() { Err(SimError::NoTraffic) } else { Ok(()) }
+    if flows(plan, Roaming::of(plan).as_ref())?.is_empty() { Err(SimError::NoTraffic) } else { Ok(()) }
 }
 
-fn flows(plan: &Plan) -> Result<Vec<FlowSpec>, SimError> {
-    let roams = |pipe: &PipePlan<'_>| pipe.config.air.as_ref().is_some_and(|air| air.access_points.is_some());
-    if let Some(pipe) = plan.pipes().find(roams) {
-        return Err(SimError::Roams(pipe.link_name.to_owned()));
-    }
-    plan.traffic.iter().enumerate().map(|(number, source)| flow(plan, number, source)).collect()
+fn flows(plan: &Plan, roaming: Option<&Roaming>) -> Result<Vec<FlowSpec>, SimError> {
+    (0..plan.traffic.len()).map(|number| flow(plan, roaming, number)).collect()
 }
 
-fn flow(plan: &Plan, number: usize, source: &TrafficPlan) -> Result<FlowSpec, SimError> {
-    let [own, sink] = tag::ports(number);
+/// The flow of the source at this place, with the ways that it has when stations are with these access points.
+pub(crate) fn flow(plan: &Plan, roaming: Option<&Roaming>, number: usize) -> Result<FlowSpec, SimError> {
+    let (source, [own, sink]) = (&plan.traffic[number], tag::ports(number));
     let spec = FlowSpec {
         name: source.name.clone(),
         sends: source.sends.clone(),
-        path: path(plan, [source.from, source.to], [own, sink])?,
-        back: path(plan, [source.to, source.from], [sink, own])?,
+        path: path((plan, roaming), [source.from, source.to], [own, sink])?,
+        back: path((plan, roaming), [source.to, source.from], [sink, own])?,
         addresses: [address(plan, source.to, source.from)?, address(plan, source.from, source.to)?],
     };
     check_sizes(plan, &spec)?;

@@ -8,6 +8,8 @@ use netloom_packet::{Packet, Pool, VirtioHeader};
 use netloom_units::{Bytes, Duration, Instant};
 use std::net::Ipv4Addr;
 
+/// The type of IPv4 (RFC 894).
+const IPV4_TYPE: [u8; 2] = [0x08, 0x00];
 /// Where IPv4 begins, behind Ethernet; where UDP begins, behind IPv4 without options; and where that ends.
 const IPV4: usize = 14;
 const UDP: usize = IPV4 + 20;
@@ -59,6 +61,11 @@ impl Tag {
     }
 }
 
+/// Whether a packet is none that [`build`] made, but one by which an access point tells where a station is: its Ethernet header has a length.
+pub(crate) fn is_update(packet: &Packet) -> bool {
+    packet.bytes()[12..14] != IPV4_TYPE
+}
+
 /// How long ago `sent`, of which the lowest 48 bits are known, was.
 pub(crate) fn age(sent: u64, now: Instant) -> Duration {
     Duration::from_nanos((now.as_nanos() & BITS_48).wrapping_sub(sent) & BITS_48)
@@ -80,7 +87,7 @@ fn write(bytes: &mut [u8], tag: Tag, from: Ipv4Addr, to: Ipv4Addr) {
     bytes.fill(0);
     bytes[0..6].copy_from_slice(&first.to_be_bytes()[2..]);
     bytes[6..12].copy_from_slice(&second.to_be_bytes()[2..]);
-    bytes[12..14].copy_from_slice(&[0x08, 0x00]);
+    bytes[12..14].copy_from_slice(&IPV4_TYPE);
     // Version 4 and five words of header; length; identification; time to live; protocol UDP (RFC 791, section 3.1).
     bytes[IPV4] = 0x45;
     bytes[IPV4 + 2..IPV4 + 4].copy_from_slice(&ip_len.to_be_bytes());

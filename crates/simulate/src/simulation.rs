@@ -106,11 +106,9 @@ fn start_journal(request: &SimRequest, folder: &Folder) -> Result<Option<Started
 fn refused(error: SimError) -> RunError {
     let code = match error {
         SimError::NoTraffic => ExitCode::Usage,
-        SimError::TooManySources
-        | SimError::Unreachable(_)
-        | SimError::TooLong(_)
-        | SimError::Roams(_)
-        | SimError::StandsStill(_) => ExitCode::LabFile,
+        SimError::TooManySources | SimError::Unreachable(_) | SimError::TooLong(_) | SimError::StandsStill(_) => {
+            ExitCode::LabFile
+        }
     };
     RunError::Reported { code, message: error.to_string() }
 }

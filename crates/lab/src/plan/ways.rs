@@ -12,12 +12,17 @@ impl Plan {
     /// trees let frames through once they stand: the ends at which
     /// a frame enters and leaves each link. None if no such way leads there.
     pub fn way_to(&self, from: End, address: IpAddr) -> Option<Vec<[End; 2]>> {
+        self.way_where(from, address, |_, _| true)
+    }
+
+    /// Returns the same, where of a link that is entered at the first end only those ends are reached of which `reaches` says so.
+    pub fn way_where(&self, from: End, address: IpAddr, reaches: impl Fn(End, End) -> bool) -> Option<Vec<[End; 2]>> {
         // By where a link is entered: where the one before it is, and where that is left.
         let mut before: BTreeMap<Step, (Step, End)> = BTreeMap::new();
         let mut queue = VecDeque::from([(from, 0)]);
         let last = loop {
             let step = queue.pop_front()?;
-            let exits = || self.links[step.0.link()].beyond(step.0);
+            let exits = || self.links[step.0.link()].beyond(step.0).filter(|exit| reaches(step.0, exit.end));
             if let Some(exit) = exits().find(|exit| step.1 == 0 && self.is_at(exit, address)) {
                 break (step, exit.end);
             }

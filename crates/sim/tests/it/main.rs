@@ -9,4 +9,5 @@ mod multicast;
 mod partition_shapes;
 mod partitions;
 mod radio;
+mod roaming;
 mod walls;

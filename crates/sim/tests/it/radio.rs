@@ -282,26 +282,3 @@ fn a_bike_leaves_the_range_and_returns() {
         assert!((1.5e5..2.5e5).contains(&found[second]), "{found:?}");
     }
 }
-
-/// The lab of the gallery: the phone goes to the second and to the third access point, and is away for 80 ms each time. A simulation, whose ways are fixed, says that it cannot play it.
-#[test]
-fn a_phone_goes_from_one_access_point_to_the_next() {
-    let text = include_str!("../../../../examples/roaming.yaml");
-    let traffic = "\ntraffic:\n  - {from: desk, to: server, kind: constant, rate: 1 Mbit/s, size: 1000 B}\n";
-    let plan =
-        netloom_lab::parse(&format!("{text}{traffic}"), "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
-    let roams = plan.roams();
-    let of = |name: &str| {
-        let own = roams.iter().filter(|roam| plan.nodes[roam.station.node].name == name);
-        let point = |roam: &netloom_lab::RoamPlan| roam.point.map(|point| plan.nodes[point.node].name.clone());
-        own.map(|roam| (roam.at.as_nanos(), point(roam))).collect::<Vec<_>>()
-    };
-    let phone = of("phone");
-    let places: Vec<Option<&str>> = phone.iter().map(|(_, point)| point.as_deref()).collect();
-    assert_eq!(places, [Some("west"), None, Some("middle"), None, Some("east")]);
-    assert_eq!([phone[2].0 - phone[1].0, phone[4].0 - phone[3].0], [80_000_000; 2]);
-    assert_eq!(of("desk"), [(0, Some("west".to_owned()))]);
-    let step = Duration::from_secs(1);
-    let refused = simulate(&plan, step, step, None, &mut |_| ()).expect_err("no way is fixed").to_string();
-    assert!(refused.contains("`wifi` has several access points"), "{refused}");
-}

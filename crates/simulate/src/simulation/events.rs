@@ -1,6 +1,6 @@
 //! `events.jsonl` of a simulation: what its timeline did to links, at the instants at which it did so.
 
-use netloom_lab::{Action, LinkPart, Plan};
+use netloom_lab::{Action, EndPlan, LinkPart, Plan, RoamPlan};
 use netloom_link::Firing;
 use netloom_results::{EventLog, Folder, WriteError};
 use netloom_units::{Duration, Instant};
@@ -34,6 +34,7 @@ pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration, firings: &[F
     for firing in firings {
         events.push((firing.at.since(Instant::ZERO), "packet fault", netloom_lab::describe_firing(plan, firing)));
     }
+    events.extend(plan.roams_until(lasted).iter().map(|roam| (roam.at, "association", association(plan, roam))));
     events.retain(|(at, ..)| *at <= lasted);
     events.sort_by_key(|(at, ..)| *at);
     if events.is_empty() {
@@ -43,6 +44,13 @@ pub(super) fn write(folder: &Folder, plan: &Plan, lasted: Duration, firings: &[F
     events
         .into_iter()
         .try_for_each(|(at, what, details)| log.add(Instant::ZERO + at, Some(Instant::ZERO), what, details))
+}
+
+/// A station has left its access point, or arrived at one.
+fn association(plan: &Plan, roam: &RoamPlan) -> Value {
+    let name = |end: EndPlan| plan.nodes[end.node].name.clone();
+    let link = &plan.links[roam.link].name;
+    json!({ "link": link, "station": name(roam.station), "access_point": roam.point.map(name), "planned_ns": roam.at.as_nanos() })
 }
 
 fn place(plan: &Plan, LinkPart { link, direction, pipe }: &LinkPart) -> Value {
