@@ -4,6 +4,7 @@ mod arithmetic;
 mod cell;
 mod dummynet;
 mod ecmp;
+mod examples;
 mod headers;
 mod multicast;
 mod partition_shapes;
