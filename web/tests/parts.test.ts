@@ -6,10 +6,11 @@ import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { bytes, plusMinus, quantity, rate, span } from "../components/format";
 import { amount, exact, type Kind, measured } from "../components/measure";
-import type { Keys, Tree } from "../ui/api";
+import type { Keys } from "../ui/api";
 import type { PipeStats } from "../ui/control";
 import { contextAt, keysAt } from "../ui/edit/context";
 import { merge } from "../ui/edit/merge";
+import { frameOf, groundOf, metres, moved, placed, snapped, unwalled, walled } from "../ui/edit/metres";
 import { freePlace } from "../ui/edit/places";
 import { apply, type Change, freeName, type Path, push, put, remove, rename, set, valueAt } from "../ui/edit/spans";
 import { flowsOf, History } from "../ui/lab";
@@ -20,105 +21,9 @@ import { chain } from "../ui/replay/follow";
 import { decode, instantsOf, next } from "../ui/replay/packets";
 import { progress } from "../ui/replay/stage";
 import { long } from "./journal";
+import { treeOf } from "./tree";
 
 const WEB = dirname(dirname(dirname(createRequire(import.meta.url).resolve("vite/package.json"))));
-
-/** A reader of a small part of YAML, enough for these texts: block maps, flow maps and lists, plain words. */
-class Reader {
-  private at = 0;
-
-  constructor(private readonly text: string) {}
-
-  private skip(): void {
-    while (/[ \t]/.test(this.text[this.at] ?? "")) this.at += 1;
-  }
-
-  private blank(): void {
-    for (;;) {
-      const line = /^[ \t]*(#[^\n]*)?\n/.exec(this.text.slice(this.at));
-      if (!line) return;
-      this.at += line[0].length;
-    }
-  }
-
-  private spaces(): number {
-    return /^ */.exec(this.text.slice(this.at))?.[0].length ?? 0;
-  }
-
-  private word(): Tree {
-    const { text, at: from } = this;
-    while (
-      this.at < text.length &&
-      !/[,}\]\n]/.test(text[this.at] ?? "") &&
-      !(text[this.at] === ":" && /\s/.test(text[this.at + 1] ?? "")) &&
-      !(text[this.at] === " " && text[this.at + 1] === "#")
-    )
-      this.at += 1;
-    const word = text.slice(from, this.at).trimEnd();
-    return { from, to: from + word.length, text: word, plain: true };
-  }
-
-  private flow(): Tree {
-    const { text, at: from } = this;
-    const open = text[from];
-    if (open !== "{" && open !== "[") return this.word();
-    this.at += 1;
-    const [map, list]: [NonNullable<Tree["map"]>, Tree[]] = [[], []];
-    for (this.skip(); text[this.at] !== "}" && text[this.at] !== "]"; this.skip()) {
-      const item = this.flow();
-      this.skip();
-      if (text[this.at] === ":") {
-        this.at += 1;
-        this.skip();
-        map.push({ name: item.text ?? "", from: item.from, to: item.to, value: this.flow() });
-      } else list.push(item);
-      this.skip();
-      if (text[this.at] === ",") this.at += 1;
-    }
-    this.at += 1;
-    return open === "{" ? { from, to: this.at, map } : { from, to: this.at, list };
-  }
-
-  /** What stands behind a key: on its line, or as a block below it. */
-  private value(indent: number): Tree {
-    this.skip();
-    if (this.text[this.at] !== "\n" && this.at < this.text.length) return this.flow();
-    const after = this.at;
-    this.at += 1;
-    this.blank();
-    const deeper = this.spaces();
-    return deeper > indent ? this.block(deeper) : { from: after, to: after, empty: true };
-  }
-
-  block(indent: number): Tree {
-    const { text } = this;
-    const [map, list]: [NonNullable<Tree["map"]>, Tree[]] = [[], []];
-    this.blank();
-    const first = this.at + indent;
-    let end = first;
-    for (;;) {
-      this.blank();
-      const spaces = this.spaces();
-      if (this.at >= text.length || spaces !== indent) break;
-      this.at += spaces;
-      if (text.startsWith("- ", this.at)) {
-        this.at += 2;
-        list.push(this.flow());
-      } else {
-        const from = this.at;
-        const name = /^[^:\n]+/.exec(text.slice(from))?.[0] ?? "";
-        this.at += name.length + 1;
-        map.push({ name, from, to: from + name.length, value: this.value(indent) });
-      }
-      end = this.at;
-      const line = text.indexOf("\n", Math.max(this.at - 1, 0));
-      if (text[this.at - 1] !== "\n") this.at = line < 0 ? text.length : line + 1;
-    }
-    return list.length > 0 ? { from: first, to: end, list } : { from: first, to: end, map };
-  }
-}
-
-const treeOf = (text: string): Tree => new Reader(text).block(0);
 
 const FILE = `# A lab.
 name: two   # its name
@@ -176,6 +81,106 @@ describe("changes by spans", () => {
     assert.equal(made(push(FILE, list, "c")), FILE.replace("[a, b]", "[a, b, c]"));
     assert.equal(freeName(["h1", "h3"], "h"), "h2");
   });
+});
+
+const SCENE = `nodes:
+  ap: {position: [0 m, 0 m, 3 m]}  # on the roof
+  desk: {position: [1.2 km, -40 m]}
+  phone: {path: [{at: 0 s, position: [2 m, 1 m]}, {at: 9 s, position: [30 m, 1 m]}]}
+  tv: {}
+  server: {}
+links:
+  wire: {ends: [server, ap]}
+  wifi:
+    ends: [ap, desk, phone, tv]
+    medium: {kind: wifi, access: radio, walls: [{from: [5 m, -3 m], to: [5 m, 3 m], loss: 6.9 dB}]}
+`;
+
+describe("a scene in metres", () => {
+  const tree = treeOf(SCENE);
+  const made = (text: string, changes: (Change | null)[]): string =>
+    apply(
+      text,
+      changes.map((change) => {
+        assert.ok(change);
+        return change;
+      }),
+    );
+  test("is what the text says", () => {
+    const { media, stands, walls, ways, loose } = groundOf(tree);
+    assert.deepEqual(
+      media.map(({ link, isFlat }) => [link, isFlat]),
+      [["wifi", false]],
+    );
+    assert.deepEqual(
+      stands.map(({ name, at, height }) => [name, at, height]),
+      [
+        ["ap", [0, 0], "3 m"],
+        ["desk", [1200, -40], null],
+      ],
+    );
+    assert.deepEqual(walls, [{ link: "wifi", place: 0, from: [5, -3], to: [5, 3], loss: "6.9 dB" }]);
+    assert.deepEqual(ways, [
+      {
+        name: "phone",
+        places: [
+          [2, 1],
+          [30, 1],
+        ],
+      },
+    ]);
+    assert.deepEqual(loose, ["tv"]);
+    assert.deepEqual(["-40 m", "1.5km", "20 cm", "4", "north", undefined].map(metres), [
+      -40,
+      1500,
+      0.2,
+      null,
+      null,
+      null,
+    ]);
+  });
+  test("changes the text at its place, and heights stay", () => {
+    const [ap] = groundOf(tree).stands;
+    assert.ok(ap);
+    assert.equal(
+      made(SCENE, moved(SCENE, tree, ap, [-7.5, 12])),
+      SCENE.replace("[0 m, 0 m, 3 m]", "[-7.5 m, 12 m, 3 m]"),
+    );
+    assert.equal(made(SCENE, placed(SCENE, tree, "tv", [4, 4])), SCENE.replace("tv: {}", "tv: {position: [4 m, 4 m]}"));
+  });
+  test("gets walls and loses them", () => {
+    const [wifi] = groundOf(tree).media;
+    assert.ok(wifi);
+    const more = made(SCENE, walled(SCENE, tree, wifi, { from: [1, 2], to: [3, 2], loss: "3.4 dB" }));
+    assert.equal(more, SCENE.replace("dB}]}", "dB}, {from: [1 m, 2 m], to: [3 m, 2 m], loss: 3.4 dB}]}"));
+    const [first, second] = groundOf(treeOf(more)).walls;
+    assert.ok(first && second);
+    assert.equal(made(more, unwalled(more, treeOf(more), second)), SCENE);
+    const none = made(SCENE, unwalled(SCENE, tree, first));
+    assert.equal(none, SCENE.replace(", walls: [{from: [5 m, -3 m], to: [5 m, 3 m], loss: 6.9 dB}]", ""));
+    assert.deepEqual(groundOf(treeOf(none)).walls, []);
+  });
+  test("makes a medium at no distance one of signals, and a list of nodes a map", () => {
+    const flat = "nodes: [ap, a]\nlinks:\n  w: {ends: [ap, a], medium: {kind: wifi, standard: a}}\n";
+    const [medium] = groundOf(treeOf(flat)).media;
+    assert.ok(medium?.isFlat);
+    const found = made(flat, placed(flat, treeOf(flat), "a", [5, 0]));
+    const wanted = flat.replace("[ap, a]\nl", "{ap: {}, a: {position: [5 m, 0 m]}}\nl");
+    assert.equal(found, wanted.replace("standard: a}", "standard: a, access: radio}"));
+    const cell = "links:\n  c: {ends: [t, a], medium: {kind: cell, base: t, cells: {west: {position: [1 m, 2 m]}}}}\n";
+    const { media, stands } = groundOf(treeOf(cell));
+    assert.deepEqual([media[0]?.walls, stands[0]?.name, stands[0]?.at], [null, "west", [1, 2]]);
+  });
+});
+
+test("a scene in metres fits into its frame, in round steps", () => {
+  const frame = frameOf(groundOf(treeOf(SCENE)), 2);
+  assert.ok(frame.left < 0 && frame.left + frame.width > 1200 && frame.bottom < -40);
+  assert.ok(Math.abs(frame.width / frame.height - 2) < 1e-9);
+  assert.equal(frame.step, 200);
+  assert.deepEqual(snapped([13.24, -7.77], 5), [13, -8]);
+  assert.deepEqual(snapped([0.234, 12.9], 0.5), [0.25, 12.9]);
+  assert.equal(frameOf(groundOf(null), 1).step, 5);
 });
 
 test("three texts become one, and nothing is lost", () => {

@@ -13,6 +13,7 @@ import { Answer, bridge, type Double, ORIGIN, play } from "./double";
 import { HOSTILE, NETLOOM, netloom, scratch } from "./fixtures";
 import { journalOf, long } from "./journal";
 import { known } from "./real";
+import { treeOf } from "./tree";
 
 const require = createRequire(import.meta.url);
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -613,6 +614,85 @@ test("the page is small, painted soon, and loads what is heavy when it is needed
   );
   assert.ok(whole < 600_000 && first < 60_000, `${whole} ${first}`);
   await accessible(page, "the front page");
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
+const AIR = `nodes:
+  ap: {position: [0 m, 0 m, 3 m]}
+  desk: {position: [20 m, 10 m]}
+  tv: {}
+links:
+  wifi:
+    ends: [ap, desk, tv]
+    medium: {kind: wifi, standard: n, access: radio, access_point: ap}
+`;
+
+test("a scene is drawn in metres: by mouse and by keys, and the text follows", async () => {
+  const given = double({
+    "files/two.yaml": () => new Answer(200, AIR, { ETag: '"1"', "Content-Type": "text/plain" }),
+    "POST check": (body: string) => {
+      const { text } = JSON.parse(body) as { text: string };
+      const scene = { nodes: [{ name: "ap", kind: "host", x: 0, y: 0 }], links: [], names: {} };
+      return { ok: true, errors: [], warnings: [], notes: [], tree: treeOf(text), plan: null, scene };
+    },
+  });
+  const { page, faults } = await open("#/edit/two.yaml", given);
+  await ready(page);
+  await page.getByRole("button", { name: "Scene" }).click();
+  const text = async (): Promise<string> =>
+    page.evaluate(() => [...document.querySelectorAll(".cm-line")].map((line) => line.textContent).join("\n"));
+  const says = async (part: string): Promise<void> => {
+    await page.waitForFunction(
+      (wanted) => [...document.querySelectorAll(".cm-line")].some((line) => line.textContent?.includes(wanted)),
+      part,
+    );
+  };
+  const desk = page.getByRole("button", { name: /^desk at/ });
+  await desk.waitFor();
+  await accessible(page, "the scene");
+  // By keys, twice: the sign that is moved keeps the focus. A step is a tenth of the grid, here of 5 m.
+  await desk.focus();
+  await page.keyboard.press("ArrowRight");
+  await says("desk: {position: [20.5 m, 10 m]}");
+  await page.locator(".stand:focus[aria-label^='desk at 20.5 m']").waitFor();
+  await page.keyboard.press("Shift+ArrowDown");
+  await says("desk: {position: [20.5 m, 5 m]}");
+  // By mouse, to two fifths of the way from one to the other: 8.2 m and 2 m.
+  const middle = async (name: string): Promise<[number, number]> => {
+    const box = await page.locator(`.stand[data-stand='nodes.${name}.position'] circle`).boundingBox();
+    assert.ok(box);
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  await page.locator(".stand[aria-label^='desk at 20.5 m east and 5 m']").waitFor();
+  const [ap, from] = [await middle("ap"), await middle("desk")];
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(0.6 * ap[0] + 0.4 * from[0], 0.6 * ap[1] + 0.4 * from[1], { steps: 4 });
+  await page.mouse.up();
+  await says("desk: {position: [8 m, 2 m]}");
+  // What has no place yet gets one, and a wall is drawn and taken away again.
+  await page.getByRole("button", { name: "+ tv" }).click();
+  const ground = await page.locator(".ground").boundingBox();
+  assert.ok(ground);
+  const at = (x: number, y: number): [number, number] => [ground.x + ground.width * x, ground.y + ground.height * y];
+  await page.mouse.click(...at(0.4, 0.3));
+  await says("tv: {position: [");
+  await page.getByRole("button", { name: "+ heavy wall" }).click();
+  await page.mouse.move(...at(0.3, 0.6));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.7, 0.6), { steps: 4 });
+  await page.mouse.up();
+  await says("loss: 6.9 dB}]}");
+  await page.locator(".wall").waitFor({ state: "attached" });
+  if (process.env.NETLOOM_PICTURES) await page.screenshot({ path: join(process.env.NETLOOM_PICTURES, "scene.png") });
+  await page.keyboard.press("Escape");
+  const wall = page.locator(".wall");
+  await wall.waitFor({ state: "attached" });
+  await wall.focus();
+  await page.keyboard.press("Delete");
+  await page.waitForFunction(() => document.querySelector(".wall") === null);
+  assert.ok(!(await text()).includes("walls"));
   assert.deepEqual(faults, []);
   await page.close();
 });

@@ -5,6 +5,7 @@ import { tell } from "../tell";
 import { CheckedText } from "./checked";
 import type { Chosen } from "./chosen";
 import { copying } from "./copying";
+import { type Medium, type Metres, moved, placed, type Stand, unwalled, type Wall, walled } from "./metres";
 import { freePlace } from "./places";
 import type { Source } from "./source";
 import { type Change, entryAt, freeName, type Path, put, remove, rename, set, setLines, shown } from "./spans";
@@ -27,6 +28,11 @@ export interface Actions {
   place: (places: Map<string, [number, number]>) => void;
   forget: () => void;
   align: (how: Alignment) => void;
+  /** Changes of a scene in metres. */
+  stand: (stand: Stand, at: Metres) => void;
+  putDown: (name: string, at: Metres) => void;
+  addWall: (medium: Medium, wall: Omit<Wall, "link" | "place">) => void;
+  removeWall: (wall: Wall) => void;
   copy: () => void;
   paste: () => void;
 }
@@ -53,6 +59,7 @@ export function actions({ source, checked, fresh, chosen, select, inSight }: Giv
     ...drawing(text, chosen, select, inSight),
     ...writing(text, select),
     ...arranging(text, chosen),
+    ...standing(text),
     ...copying(text, chosen, select),
   };
 }
@@ -140,6 +147,15 @@ function arranging(text: CheckedText, chosen: () => Chosen): Pick<Actions, "plac
     }),
   };
 }
+
+const standing = (text: CheckedText): Pick<Actions, "stand" | "putDown" | "addWall" | "removeWall"> => ({
+  stand: text.soon((stand: Stand, at: Metres) => text.commit(moved(text.fresh(), text.tree(), stand, at))),
+  putDown: text.soon((name: string, at: Metres) => text.commit(placed(text.fresh(), text.tree(), name, at))),
+  addWall: text.soon((medium: Medium, wall: Omit<Wall, "link" | "place">) =>
+    text.commit(walled(text.fresh(), text.tree(), medium, wall)),
+  ),
+  removeWall: text.soon((wall: Wall) => text.commit(unwalled(text.fresh(), text.tree(), wall))),
+});
 
 interface Spot {
   name: string;

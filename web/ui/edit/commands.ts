@@ -17,7 +17,7 @@ export const commandsOf = (workbench: Workbench): Command[] => [
   ...found(workbench),
 ];
 
-function changes({ source, act, joining, map, save: saveFile, start }: Workbench): Command[] {
+function changes({ source, act, joining, map, ground, save: saveFile, start }: Workbench): Command[] {
   return [
     { name: "Save the file", keys: "Mod+s", act: saveFile },
     { name: "Bring the lab up", act: () => start("up") },
@@ -32,6 +32,9 @@ function changes({ source, act, joining, map, save: saveFile, start }: Workbench
     })),
     { name: joining.isOn() ? "Join no nodes" : "Join nodes by a link", keys: "j", act: joining.press },
     ...(joining.isOn() ? [{ name: "End joining", keys: "Escape", act: joining.end }] : []),
+    ...(ground.isThere()
+      ? [{ name: ground.isOn() ? "Hide the scene in metres" : "Draw the scene in metres", act: ground.press }]
+      : []),
     { name: "Copy what is chosen", keys: "c", act: act.copy },
     { name: "Paste", keys: "v", act: act.paste },
     { name: "Remove what is chosen", keys: "Delete", act: act.removeChosen },

@@ -55,6 +55,7 @@ function editor(path: string, loaded: Loaded): View {
         { class: "mapside" },
         workbench.map.element,
         mapButtons(workbench.map),
+        () => (workbench.canEdit ? workbench.ground.view() : null),
         workbench.canEdit ? tools(workbench) : null,
       ),
       textSide(workbench),
@@ -86,7 +87,7 @@ function bar({ path, canEdit, file, checked, save, start }: Workbench): View {
 }
 
 /** What draws on the map. */
-function tools({ act, joining, source, checked }: Workbench): View {
+function tools({ act, joining, source, checked, ground }: Workbench): View {
   const isEmpty = createMemo(
     () =>
       checked() !== null &&
@@ -111,6 +112,13 @@ function tools({ act, joining, source, checked }: Workbench): View {
       "aria-pressed": () => String(joining.isOn()),
       title: "join two nodes by a link (J)",
     }),
+    () =>
+      ground.isThere()
+        ? press("Scene", ground.press, {
+            "aria-pressed": () => String(ground.isOn()),
+            title: "draw the scene of the radio media in metres",
+          })
+        : null,
     press("Undo", source.undo, { title: "undo the last change (Ctrl Z)" }),
     () => (hint() ? el("p", { class: "hint" }, hint()) : null),
   );

@@ -9,6 +9,7 @@ import { type Actions, actions } from "./actions";
 import { Checks } from "./checks";
 import type { Chosen } from "./chosen";
 import { Beginning, EditedFile, type Loaded } from "./file";
+import { type GroundView, makeGround } from "./ground";
 import { Joining } from "./joining";
 import { editMap } from "./map";
 import { makeSource, type Source } from "./source";
@@ -25,6 +26,8 @@ export interface Workbench {
   act: Actions;
   joining: Joining;
   map: MapCanvas;
+  /** The scene in metres. */
+  ground: GroundView;
   /** The number of the job that this page has started and shows. */
   job: () => number | null;
   setJob: (job: number | null) => void;
@@ -53,6 +56,7 @@ export function makeWorkbench(path: string, loaded: Loaded): Workbench {
     inSight: () => map.middle(),
   });
   const joining = new Joining(chosen, act.join);
+  const ground = makeGround({ checked, act });
   const map: MapCanvas = editMap({ path, checked, source, act, joining, choose: setChosen, canEdit });
   const file: EditedFile = new EditedFile({ beginning, source, idle: act.idle, check: () => checks.now() });
   checks.now();
@@ -72,5 +76,5 @@ export function makeWorkbench(path: string, loaded: Loaded): Workbench {
       if (file.dirty()) await file.save();
       setJob((await api.start({ command, path })).id);
     });
-  return { path, canEdit, source, file, checked, fresh, chosen, act, joining, map, job, setJob, save, start };
+  return { path, canEdit, source, file, checked, fresh, chosen, act, joining, map, ground, job, setJob, save, start };
 }
