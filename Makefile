@@ -113,6 +113,7 @@ manual: ## do the manual and the examples agree with the program?
 	$(CARGO) build --workspace --bin netloom --tests --locked
 	scripts/check-manual
 	scripts/gallery --check
+	scripts/bianchi --check
 
 tutorial: kernel ## do the commands of the tutorial do what it says? two minutes
 	scripts/install-deps python
