@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-fn place(x: f64) -> Position {
+pub(crate) fn place(x: f64) -> Position {
     Position { x: Metres(x), y: Metres(0.0), z: Metres(10.0) }
 }
 
@@ -22,23 +22,23 @@ fn site(name: &str, x: f64, carrier: u32) -> CellSite {
 }
 
 /// Measurements each 40 ms without a filter, 3 dB and 1 dB, 160 ms, gaps of 50 ms.
-fn two_sites(carrier: u32) -> CellConfig {
+pub(crate) fn two_sites(carrier: u32) -> CellConfig {
     let handover = HandoverRule { filter: 0, ..HandoverRule::default() };
     CellConfig { sites: vec![site("west", 0.0, 1), site("east", 1_000.0, carrier)], handover, ..quiet() }
 }
 
-fn terminal(name: &str, path: Path) -> CellStation {
+pub(crate) fn terminal(name: &str, path: Path) -> CellStation {
     CellStation { path, ..station(name, CellSignal::Positions) }
 }
 
 /// From one place to another in so many seconds, and back if that is wanted.
-fn walk(places: &[f64], seconds: u64) -> Path {
+pub(crate) fn walk(places: &[f64], seconds: u64) -> Path {
     let waypoint = |(x, leg): (&f64, u64)| Waypoint { at: Duration::from_secs(leg * seconds), position: place(*x) };
     let waypoints: Vec<_> = places.iter().zip(0..).map(waypoint).collect();
     Path::through(&waypoints, None).expect("it is right")
 }
 
-fn radio() -> RadioConfig {
+pub(crate) fn radio() -> RadioConfig {
     RadioConfig { propagation: Propagation::FreeSpace, ..RadioConfig::new(2_000_000_000) }
 }
 

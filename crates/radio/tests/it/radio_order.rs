@@ -15,7 +15,7 @@ use proptest::prelude::*;
 pub(crate) struct Case {
     pub(crate) config: MediumConfig,
     radio: RadioConfig,
-    stations: Vec<RadioStation>,
+    pub(crate) stations: Vec<RadioStation>,
     seed: Seed,
 }
 
@@ -28,7 +28,7 @@ impl Case {
     }
 
     /// The same with the stations in another order: `order[new]` is the old number.
-    fn shuffled(&self, order: &[usize]) -> RadioMedium<u64> {
+    pub(crate) fn shuffled(&self, order: &[usize]) -> RadioMedium<u64> {
         let stations = order.iter().map(|old| self.stations[*old].clone()).collect();
         Self { stations, ..self.clone() }.medium()
     }
@@ -120,10 +120,10 @@ pub(crate) fn play(medium: &mut RadioMedium<u64>, arrivals: &[Arrival], is_punct
     outcomes
 }
 
-type Ending = (u64, Instant, Option<Cause>, Vec<u32>);
+pub(crate) type Ending = (u64, Instant, Option<Cause>, Vec<u32>);
 
 /// When each frame was delivered to whom or dropped, by number; `order`: the old number of each station.
-fn by_number(outcomes: &[Reception<u64>], order: &[usize]) -> Vec<Ending> {
+pub(crate) fn by_number(outcomes: &[Reception<u64>], order: &[usize]) -> Vec<Ending> {
     let old = |station: &StationId| u32::try_from(order[station.0 as usize]).expect("few stations");
     let ending = |one: &Reception<u64>| {
         let mut heard_by: Vec<u32> = one.heard_by.iter().map(old).collect();
@@ -135,21 +135,29 @@ fn by_number(outcomes: &[Reception<u64>], order: &[usize]) -> Vec<Ending> {
     all
 }
 
-const SAME: [usize; 4] = [0, 1, 2, 3];
+/// The same arrivals where stations are in another order: `order[new]` is the old number.
+pub(crate) fn renumbered(arrivals: &[Arrival], order: &[usize]) -> Vec<Arrival> {
+    let new = |old: u32| {
+        u32::try_from(order.iter().position(|own| *own == old as usize).expect("all are there")).expect("few")
+    };
+    let moved = arrivals.iter().cloned().map(|mut one| {
+        one.station = new(one.station);
+        if let Destination::Station(to) = &mut one.frame.to {
+            to.0 = new(to.0);
+        }
+        one
+    });
+    moved.collect()
+}
+
+pub(crate) const SAME: [usize; 4] = [0, 1, 2, 3];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn the_order_of_stations_does_not_matter(case in cases(), arrivals in arrivals(), order in Just(SAME.to_vec()).prop_shuffle()) {
-        let new = |old: u32| u32::try_from(order.iter().position(|own| *own == old as usize).expect("all are there")).expect("few");
-        let moved: Vec<Arrival> = arrivals.iter().cloned().map(|mut one| {
-            one.station = new(one.station);
-            if let Destination::Station(to) = &mut one.frame.to {
-                to.0 = new(to.0);
-            }
-            one
-        }).collect();
+        let moved = renumbered(&arrivals, &order);
         let (mut plain, mut shuffled) = (case.medium(), case.shuffled(&order));
         let one = by_number(&play(&mut plain, &arrivals, true), &SAME);
         let other = by_number(&play(&mut shuffled, &moved, true), &order);
