@@ -19,6 +19,7 @@ mod roaming;
 mod route;
 mod seen;
 mod simulate;
+mod source;
 mod tag;
 mod timeline;
 mod window;

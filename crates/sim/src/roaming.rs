@@ -6,7 +6,7 @@
 
 use crate::SimError;
 use crate::flow::FlowSpec;
-use crate::simulate::flow;
+use crate::source::flow;
 use netloom_fabric::PortId;
 use netloom_lab::fabric::port_id;
 use netloom_lab::{End, EndPlan, Plan};
@@ -45,7 +45,7 @@ impl Roaming {
     }
 
     /// Whether what enters a link at one end comes out at another one: a station reaches its access point, and others that are with it.
-    pub(crate) fn reaches(&self, entry: End, exit: End) -> bool {
+    fn reaches(&self, entry: End, exit: End) -> bool {
         let [entry, exit] = [entry, exit].map(port_id);
         let point = |port: PortId| if self.points.contains(&port) { Some(port) } else { self.with.get(&port).copied() };
         let are_points = self.points.contains(&entry) && self.points.contains(&exit);
@@ -62,6 +62,6 @@ impl Roaming {
     /// # Errors
     /// If there is no way, or one that is too narrow for the source's packets.
     pub(crate) fn flow(&self, number: usize) -> Result<FlowSpec, SimError> {
-        flow(&self.plan, Some(self), number)
+        flow(&self.plan, number, &|entry, exit| self.reaches(entry, exit))
     }
 }

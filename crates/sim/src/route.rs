@@ -2,7 +2,6 @@
 
 use crate::SimError;
 use crate::flow::Hop;
-use crate::roaming::Roaming;
 use ipnet::IpNet;
 use netloom_lab::fabric::port_id;
 use netloom_lab::{End, InterfacePlan, NodePlan, Plan};
@@ -25,11 +24,10 @@ pub(crate) fn address(plan: &Plan, from: usize, of: usize) -> Result<Ipv4Addr, S
 
 /// The pipes that a packet of a flow with these ports crosses from one node to the other.
 pub(crate) fn path(
-    (plan, roaming): (&Plan, Option<&Roaming>),
+    (plan, reaches): (&Plan, &dyn Fn(End, End) -> bool),
     [from, to]: [usize; 2],
     ports: [u16; 2],
 ) -> Result<Vec<Hop>, SimError> {
-    let reaches = |entry: End, exit: End| roaming.is_none_or(|roaming| roaming.reaches(entry, exit));
     let target = address(plan, from, to)?;
     let [source_port, destination_port] = ports;
     let source = IpAddr::V4(address(plan, to, from)?);

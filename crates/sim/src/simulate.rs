@@ -1,15 +1,14 @@
 //! From a plan to what comes out.
 
-use crate::flow::{FlowSpec, Hop};
+use crate::flow::FlowSpec;
 use crate::network::Network;
 use crate::outcome::{Outcome, Sample, SimError};
 use crate::roaming::Roaming;
-use crate::route::{address, path};
-use crate::{tag, timeline};
+use crate::source::flow;
+use crate::timeline;
 use netloom_fabric::TraceObserver;
+use netloom_lab::Plan;
 use netloom_lab::fabric::pipe_specs;
-use netloom_lab::{Plan, Sends};
-use netloom_link::{PacketSize, Traffic};
 use netloom_units::Duration;
 
 /// Plays `plan` for `duration`: its sources send, and what its timeline says of links happens. `watch` sees the pipes
@@ -42,49 +41,6 @@ pub fn check(plan: &Plan) -> Result<(), SimError> {
 }
 
 fn flows(plan: &Plan, roaming: Option<&Roaming>) -> Result<Vec<FlowSpec>, SimError> {
-    (0..plan.traffic.len()).map(|number| flow(plan, roaming, number)).collect()
-}
-
-/// The flow of the source at this place, with the ways that it has when stations are with these access points.
-pub(crate) fn flow(plan: &Plan, roaming: Option<&Roaming>, number: usize) -> Result<FlowSpec, SimError> {
-    let (source, [own, sink]) = (&plan.traffic[number], tag::ports(number));
-    let spec = FlowSpec {
-        name: source.name.clone(),
-        sends: source.sends.clone(),
-        path: path((plan, roaming), [source.from, source.to], [own, sink])?,
-        back: path((plan, roaming), [source.to, source.from], [sink, own])?,
-        addresses: [address(plan, source.to, source.from)?, address(plan, source.from, source.to)?],
-    };
-    check_sizes(plan, &spec)?;
-    Ok(spec)
-}
-
-/// Simulated routers do not cut packets.
-fn check_sizes(plan: &Plan, flow: &FlowSpec) -> Result<(), SimError> {
-    let longest = longest(&flow.sends);
-    let ends: Vec<_> = plan.ends().collect();
-    let links = flow.path.iter().map(|hop: &Hop| &plan.links[ends[hop.entry.0 as usize].end.link()]);
-    let short = links.filter(|link| u64::from(link.mtu) < longest).min_by_key(|link| link.mtu);
-    short.map_or(Ok(()), |link| {
-        let (name, mtu) = (&flow.name, link.mtu);
-        let why = format!("source {name} sends packets of {longest} B, but the mtu of link {} is {mtu}", link.name);
-        Err(SimError::TooLong(why))
-    })
-}
-
-/// The length of the longest packet in bytes.
-fn longest(sends: &Sends) -> u64 {
-    let of_size = |size: PacketSize| match size {
-        PacketSize::Fixed(size) => size.get(),
-        // The longest of the mix.
-        PacketSize::Imix => 1_500,
-    };
-    match sends {
-        Sends::Window(window) => window.segment.get() + window.headers.get(),
-        Sends::Open(source) => match &source.traffic {
-            Traffic::Constant(stream) | Traffic::Poisson(stream) => of_size(stream.size),
-            Traffic::OnOff(on_off) => of_size(on_off.stream.size),
-            Traffic::Replay(replay) => replay.packets.iter().map(|(_, size)| size.get()).max().unwrap_or(0),
-        },
-    }
+    let one = |number| roaming.map_or_else(|| flow(plan, number, &|_, _| true), |roaming| roaming.flow(number));
+    (0..plan.traffic.len()).map(one).collect()
 }
