@@ -161,7 +161,7 @@ if [ -n "$KILL" ]; then
     case $KILL in
     agent) kill -9 $(there ray::Player) ;;
     stopped) kill -STOP $(there ray::Player); (sleep 5; kill -CONT $(there ray::Player)) & ;;
-    suspended) all=$(all_of_b); kill -STOP $all; (sleep 5; kill -CONT $all) & ;;
+    suspended) all=$(all_of_b); date +%s.%N >killed; kill -STOP $all; (sleep 5; kill -CONT $all) & ;;
     node) kill -9 $(there raylet) ;;
     head) kill -9 $(pgrep gcs_server) ;;
     cut) ip -n b link set vb down ;;
