@@ -4,6 +4,7 @@
 //! time and of the memory, and so that as little as possible crosses: in real time the least described rate; in virtual time the links
 //! with the longest delays, by which machines can be ahead of one another (lookahead), and of these the least rate.
 
+mod amounts;
 mod bonds;
 mod graph;
 mod hosts;
@@ -413,11 +414,11 @@ fn misfits(share: &Share) -> Vec<String> {
     let Share { machine, processor, memory, .. } = share;
     let mut all = Vec::new();
     if let Some(most) = machine.cpus.filter(|most| *processor > u64::from(most.thousandths())) {
-        let wanted = text::processors(*processor);
+        let wanted = amounts::processors(*processor);
         all.push(format!("machine {}: its nodes need {wanted} processors, and the lab may use {most}", machine.name));
     }
     if let Some(most) = machine.memory.filter(|most| memory > most) {
-        let wanted = text::size(*memory);
+        let wanted = amounts::size(*memory);
         all.push(format!("machine {}: its nodes need {wanted} of memory, and the lab may use {most}", machine.name));
     }
     all

@@ -1,6 +1,6 @@
 //! Which machine of a cluster plays which machine of a lab.
 
-use super::{Placement, Share, text};
+use super::{Placement, Share, amounts};
 use netloom_units::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,8 +24,8 @@ pub struct Host {
 impl Host {
     /// Returns its address, and what it has, as text.
     pub(super) fn text(&self) -> String {
-        let memory = self.memory.map_or_else(String::new, |memory| format!(", {}", text::size(Bytes::new(memory))));
-        format!(", on {} ({} processors{memory})", self.address, text::processors(self.processor))
+        let memory = self.memory.map_or_else(String::new, |memory| format!(", {}", amounts::size(Bytes::new(memory))));
+        format!(", on {} ({} processors{memory})", self.address, amounts::processors(self.processor))
     }
 
     pub(super) fn json(&self) -> Value {
@@ -57,7 +57,7 @@ impl Placement {
                 Some(at) => self.machines[*place].host = Some(free.remove(at).clone()),
                 None if free.is_empty() => {}
                 None => {
-                    let (processors, name) = (text::processors(wanted(share)), &share.machine.name);
+                    let (processors, name) = (amounts::processors(wanted(share)), &share.machine.name);
                     let why = format!(
                         "no machine of the cluster that is free has the {processors} processors of machine {name}"
                     );
@@ -96,11 +96,11 @@ fn doubts(share: &Share) -> Vec<String> {
     let name = format!("machine {} ({})", share.machine.name, host.address);
     let mut all = Vec::new();
     if share.processor > host.processor {
-        let [wanted, has] = [share.processor, host.processor].map(text::processors);
+        let [wanted, has] = [share.processor, host.processor].map(amounts::processors);
         all.push(format!("{name}: its nodes may need {wanted} processors, and it has {has}"));
     }
     if let Some(has) = host.memory.filter(|has| share.memory.get() > *has) {
-        let [wanted, has] = [share.memory, Bytes::new(has)].map(text::size);
+        let [wanted, has] = [share.memory, Bytes::new(has)].map(amounts::size);
         all.push(format!("{name}: its nodes may need {wanted} of memory, and it has {has}"));
     }
     all

@@ -1,5 +1,6 @@
 //! A placement as text, for people, and as JSON.
 
+use super::amounts::{processors, size};
 use super::hosts::Host;
 use super::{Bond, Crossing, Placement, Share, Why};
 use crate::plan::Plan;
@@ -158,16 +159,6 @@ fn room(share: &Share) -> [String; 2] {
 
 fn rate(rate: Option<Rate>) -> String {
     rate.map_or_else(|| "no limit".to_owned(), |rate| rate.to_string())
-}
-
-/// Processors with two decimals.
-pub(super) fn processors(thousandths: u64) -> String {
-    format!("{}.{:02}", thousandths / 1_000, thousandths % 1_000 / 10)
-}
-
-/// A size in megabytes.
-pub(super) fn size(bytes: Bytes) -> String {
-    format!("{} MB", bytes.get().div_ceil(1_000_000))
 }
 
 fn some(names: &[&str]) -> String {
