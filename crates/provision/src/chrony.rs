@@ -74,7 +74,7 @@ mod tests {
         drop(chrony);
         // Whoever could still write is gone.
         let (send, receive) = std::sync::mpsc::channel();
-        std::thread::spawn(move || send.send(std::io::read_to_string(std::fs::File::from(said))));
+        std::thread::spawn(move || send.send(io::read_to_string(fs::File::from(said))));
         let told = receive.recv_timeout(Duration::from_secs(20)).expect("it has ended").unwrap();
         assert!(told.starts_with("-c tracking\n"), "{told}");
     }

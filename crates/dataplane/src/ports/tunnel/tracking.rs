@@ -95,8 +95,8 @@ mod tests {
     /// As chrony 4.3 writes it.
     const LINE: &str = "A9FEA97B,169.254.169.123,4,1700000000.123456789,-0.000001000,-0.000000123,0.000002345,-12.345,0.001,9.000,0.000200000,0.000030000,16.2,Normal";
 
-    fn tracker() -> (Tracker, std::io::PipeWriter) {
-        let (reader, writer) = std::io::pipe().unwrap();
+    fn tracker() -> (Tracker, io::PipeWriter) {
+        let (reader, writer) = io::pipe().unwrap();
         (Tracker::new(reader.into()).unwrap(), writer)
     }
 
