@@ -45,6 +45,10 @@ pub(crate) fn write(
         })
         .collect();
     record.is_repeated = [original, minimal].iter().all(|run| run.failures.contains(&record.failure));
+    if let Some(own) = minimal.failures.iter().find(|own| **own == record.failure) {
+        // In the words of the run that `minimal.yaml` repeats.
+        record.failure = own.clone();
+    }
     record.files_elsewhere = copy_files(target, &home)?;
     let explained = minimal.results.as_deref().and_then(|results| target.judge.explain(&record.failure, results));
     for (name, run) in [("original", original), ("minimal", minimal)] {

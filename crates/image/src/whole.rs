@@ -76,12 +76,15 @@ mod tests {
         root
     }
 
+    /// A change of a folder, and what it changes.
+    type Change = (&'static str, fn(&Path));
+
     #[test]
     fn whatever_programs_find_otherwise_makes_another_digest() {
         let of = |folder: &tempfile::TempDir| Digest::of_folder(folder.path()).unwrap();
         let whole = of(&root());
         assert_eq!(of(&root()), whole, "a copy has other owners and times");
-        let changes: [(&str, fn(&Path)); 6] = [
+        let changes: [Change; 6] = [
             ("contents", |root| fs::write(root.join("usr/bin/tool"), "two").unwrap()),
             ("a name", |root| fs::rename(root.join("usr/bin/tool"), root.join("usr/bin/other")).unwrap()),
             ("a place", |root| fs::rename(root.join("usr/bin/tool"), root.join("usr/tool")).unwrap()),

@@ -58,8 +58,7 @@ pub fn facts(request: &RunRequest) -> Result<BTreeMap<String, String>, RunError>
     );
     if let Some(root) = &request.root {
         // Nodes see it under one path everywhere, and start there.
-        let digest = digest_of_folder("--root", &root.folder)?;
-        facts.insert("the root of --root".into(), digest);
+        facts.insert("the root of --root".into(), digest_of_folder("--root", &root.folder)?);
         facts.insert("the folder in it".into(), root.start.display().to_string());
     }
     let beside = request.lab_file.parent().unwrap_or(Path::new(""));

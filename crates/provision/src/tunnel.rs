@@ -67,7 +67,7 @@ impl Resource for Tunnels {
                 let opened = open(ground.plan, ground.lab_file, |own| own.port).collect::<Result<_, _>>();
                 self.opened = opened.map_err(RunError::Machine)?;
                 if let Some((_, tracker)) = &self.chrony {
-                    self.opened.iter_mut().for_each(|opened| opened.end.ask(tracker));
+                    self.opened.iter_mut().for_each(|own| own.end.ask(tracker));
                 }
             }
             Opening::First | Opening::Stacks | Opening::Last => {}

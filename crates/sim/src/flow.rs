@@ -131,9 +131,9 @@ impl Flow {
     pub(crate) fn next(&self, entry: Option<PortId>, exit: PortId, is_back: bool) -> Option<Next> {
         let way = if is_back { &self.spec.back } else { &self.spec.path };
         let is_here = |hop: &Hop| hop.exit == exit && entry.is_none_or(|entry| entry == hop.entry);
-        let on = |way: &[Hop]| {
-            let place = way.iter().position(is_here)?;
-            Some(way.get(place + 1).map_or(Next::End, |hop| Next::Pipe(*hop)))
+        let on = |hops: &[Hop]| {
+            let place = hops.iter().position(is_here)?;
+            Some(hops.get(place + 1).map_or(Next::End, |hop| Next::Pipe(*hop)))
         };
         on(way).or_else(|| self.former.iter().rev().find_map(|ways| on(&ways[usize::from(is_back)])))
     }

@@ -267,7 +267,7 @@ mod tests {
         let text = anstream::adapter::strip_str(&told(&summary, Path::new("out"))).to_string();
         assert_eq!(
             text,
-            "finding 0001, run 4: command ask: exit code #: lost #\n  without any fault\n  out/findings/0001/minimal.yaml\n\
+            "finding 0001, run 4: command ask: exit code 3: lost 7\n  without any fault\n  out/findings/0001/minimal.yaml\n\
              never reached: log n* matches \"leader\" >= 2\n\
              20 runs with cut, partition: 1 finding, 61 runs per minute\n\
              3 of the last 20 runs showed something new in their logs; none of the last 7\n\

@@ -25,11 +25,11 @@ impl<P> RadioMedium<P> {
 
     /// PPDUs are over that end at one instant: all stations notice the ends of all of them before anyone acts on one.
     pub(super) fn receive(&mut self, at: Instant, ending: &[Signal]) {
-        let hearers: Vec<_> = ending.iter().map(|signal| self.hearers(signal)).collect();
+        let decoders: Vec<_> = ending.iter().map(|signal| self.hearers(signal)).collect();
         for station in 0..self.stations.len() {
-            self.hear_ends(at, station, ending, &hearers);
+            self.hear_ends(at, station, ending, &decoders);
         }
-        for (signal, hearers) in ending.iter().zip(&hearers) {
+        for (signal, hearers) in ending.iter().zip(&decoders) {
             self.act(at, signal, hearers);
         }
     }

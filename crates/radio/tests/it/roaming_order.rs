@@ -56,15 +56,15 @@ type Played = (Vec<Reception<u64>>, Vec<Join>);
 /// something comes and at the end.
 fn play(medium: &mut RadioMedium<u64>, arrivals: &[Arrival], is_punctual: bool) -> Played {
     let (mut outcomes, mut joins, mut now) = (Vec::new(), Vec::new(), Instant::ZERO);
-    let mut look = |medium: &mut RadioMedium<u64>, at: Instant| {
-        medium.advance(at, |outcome| outcomes.push(outcome));
-        joins.extend(std::iter::from_fn(|| medium.take_join(at)));
+    let mut look = |air: &mut RadioMedium<u64>, at: Instant| {
+        air.advance(at, |outcome| outcomes.push(outcome));
+        joins.extend(std::iter::from_fn(|| air.take_join(at)));
     };
-    let mut wait = |medium: &mut RadioMedium<u64>, until: Instant| {
-        while let Some(wake) = medium.next_wake().filter(|wake| is_punctual && *wake <= until) {
-            look(medium, wake);
+    let mut wait = |air: &mut RadioMedium<u64>, until: Instant| {
+        while let Some(wake) = air.next_wake().filter(|wake| is_punctual && *wake <= until) {
+            look(air, wake);
         }
-        look(medium, until);
+        look(air, until);
     };
     for arrival in arrivals {
         now = now + arrival.gap;

@@ -109,8 +109,8 @@ fn a_station_begins_out_of_reach() {
     }
     // Access points that nothing joins are no network.
     let parted = text.replace("  lb: {ends: [core, b], rate: 1 Gbit/s}\n", "").replace("[400 m, 0 m]", "[41 m, 0 m]");
-    let plan = netloom_lab::parse(&parted, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
+    let apart = netloom_lab::parse(&parted, "t.yaml").unwrap_or_else(|errors| panic!("{errors}")).plan;
     let step = Duration::from_secs(1);
-    let refused = simulate(&plan, step, step, None, &mut |_| ()).expect_err("there is no way");
+    let refused = simulate(&apart, step, step, None, &mut |_| ()).expect_err("there is no way");
     assert!(matches!(&refused, SimError::Unreachable(why) if why.contains("wifi")), "{refused}");
 }
