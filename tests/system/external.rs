@@ -352,6 +352,8 @@ ip neigh add 10.9.0.77 lladdr 02:00:00:00:00:77 dev nic nud permanent
 echo 1 > /proc/sys/net/ipv4/conf/nic/proxy_arp
 echo 0 > /proc/sys/net/ipv6/conf/nic/accept_ra
 all() { state; ip neigh show dev nic nud permanent; (cd /proc/sys/net; grep -r . ipv4/conf/nic ipv6/conf/nic 2> /dev/null | sort); }
+# The kernel adds the route of an address a little later.
+for try in $(seq 100); do ip -6 route show table local | grep -q fd99::1 && break; sleep 0.1; done
 all | sed 's/preferred_lft [0-9a-z]*//' > before
 back() {
     for try in $(seq 100); do
