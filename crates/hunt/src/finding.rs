@@ -177,10 +177,10 @@ mod tests {
         };
         assert_eq!(
             described(&record),
-            "finding 0001: always x: lost #\nfirst in run 7; faults shrunk from 2 to 1 (12 runs)\n\n\
+            "finding 0001: always x: lost 3\nfirst in run 7; faults shrunk from 2 to 1 (12 runs)\n\n\
              {at: 1 s, link: l, down: 1 s}\n  without it the run does not fail\n  \
              serve-n1 on n1, line 3 of stdout: `lost`; without it: nothing\n"
         );
-        assert!(heading(&record, "minimal").contains("in run 7, with 1 faults: always x: lost #\n"));
+        assert!(heading(&record, "minimal").contains("in run 7, with 1 faults: always x: lost 3\n"));
     }
 }
