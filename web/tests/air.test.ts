@@ -4,7 +4,8 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { accessible, fits, launch, place as makePlace, type Served, serve, visit } from "./real";
 
-/** Somebody walks from one access point to the other within two seconds, and both ends talk all the time. */
+/** Somebody walks from one access point to the other within two seconds, and both ends talk all the time. What is replayed is played in virtual time: how
+ * busy the machine is changes no frame. */
 const lab = (name: string, more: string): string => `name: ${name}
 seed: 7
 bounds: {lateness: 100 s, rate: 100 %, delay: 100 %, starvation: 100 %, events: 100 s, starts: 100 s}
@@ -26,6 +27,7 @@ ${more}`;
 const PLAYED = lab(
   "hall",
   `duration: 4 s
+clock: virtual
 journal: all
 capture: [{link: wifi, headers: radiotap, file: air.pcapng}]
 timeline:

@@ -210,7 +210,11 @@ impl RuntimeDir {
         // The lock goes last: until then the folder is known to be in use.
         let lock =
             fs::remove_file(self.path.join(LOCK)).attempted(|| format!("remove the lock of {}", self.path.display()));
-        let folder = fs::remove_dir(&self.path).attempted(|| format!("remove {}", self.path.display()));
+        let folder = match fs::remove_dir(&self.path) {
+            // Since the lock is gone, another process may have taken the folder, for a lab of this name or to remove it.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => Ok(()),
+            other => other.attempted(|| format!("remove {}", self.path.display())),
+        };
         groups.and(lock).and(folder)
     }
 

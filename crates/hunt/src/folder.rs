@@ -17,7 +17,7 @@ use crate::record::{FindingRecord, KeptChoices};
 use crate::target::Target;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -314,11 +314,8 @@ fn lock(folder: &Path) -> Result<File, HuntError> {
         return Err(HuntError::Folder(format!("{} is no regular file: remove it", path.display())));
     }
     let file = File::options().create(true).append(true).open(&path).map_err(HuntError::file(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(HuntError::Busy(folder.to_owned())),
-        Err(TryLockError::Error(error)) => Err(HuntError::file(&path)(error)),
-    }
+    let is_ours = netloom_regular::lock_alone(&file).map_err(HuntError::file(&path))?;
+    if is_ours { Ok(file) } else { Err(HuntError::Busy(folder.to_owned())) }
 }
 
 /// Checks that the hunt in this folder is the one that is asked for.

@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod cache_folder;
+mod locked;
 mod remembered;
 mod replace;
 
 pub use cache_folder::cache_folder;
+pub use locked::lock_alone;
 pub use remembered::Remembered;
 pub use replace::{ORDINARY, PRIVATE, is_left_over, replace, replace_durably};
 

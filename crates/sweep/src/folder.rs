@@ -15,7 +15,7 @@ use netloom_regular::{ORDINARY, is_left_over};
 use netloom_results::{NamedFile, WriteError, keep_files};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -233,11 +233,8 @@ fn is_unfinished(path: &Path) -> bool {
 fn lock(folder: &Path) -> Result<File, SweepError> {
     let path = folder.join("lock");
     let file = File::options().create(true).append(true).open(&path).map_err(SweepError::file(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(SweepError::Busy(folder.to_owned())),
-        Err(TryLockError::Error(error)) => Err(SweepError::file(&path)(error)),
-    }
+    let is_ours = netloom_regular::lock_alone(&file).map_err(SweepError::file(&path))?;
+    if is_ours { Ok(file) } else { Err(SweepError::Busy(folder.to_owned())) }
 }
 
 #[cfg(test)]

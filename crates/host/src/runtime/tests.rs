@@ -1,4 +1,6 @@
 use super::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 fn state(cgroups: Vec<PathBuf>) -> LabState {
     LabState {
@@ -40,6 +42,26 @@ fn a_name_can_be_up_once() {
     assert_eq!(names, ["a", "b"]);
     first.remove().unwrap();
     other.remove().unwrap();
+    assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+}
+
+/// The lock is gone a moment before the folder is, and whoever sweeps then makes another.
+#[test]
+fn a_lab_that_ends_while_others_sweep_ends_well() {
+    let root = tempfile::tempdir().unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                sweep_in(root.path()).unwrap();
+            }
+        });
+        for _ in 0..2_000 {
+            RuntimeDir::acquire_in(root.path(), "a").unwrap().remove().unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    sweep_in(root.path()).unwrap();
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
 }
 

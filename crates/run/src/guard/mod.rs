@@ -41,7 +41,7 @@ use netloom_provision::results_folder::{absolute, results_folder};
 use netloom_provision::{
     Event, RunRequest, bare, capture_filters, machine_files, neighbors, preflight, refusal, socket_buffers, way_out,
 };
-use netloom_results::{graph, page};
+use netloom_results::{Folder, graph, page};
 use relay::{Relay, Watched};
 use std::fs::{self, Permissions};
 use std::io;
@@ -121,17 +121,25 @@ fn watched_over(
             return Err(cannot_acquire(error));
         }
     };
-    let outcome = guarded(request, &mut resources, (mode, users), watched, sink, &mut runtime);
+    let mut outcome = guarded(request, &mut resources, (mode, users), watched, sink, &mut runtime);
     let closed = resources.release(Releasing::Last);
-    let removed = runtime.map_or(Ok(()), RuntimeDir::remove).map_err(|error| RunError::Died(error.to_string()));
     let put_back = room.map_or(Ok(()), Room::release).map_err(|error| RunError::Died(error.to_string()));
-    let mut report = outcome?;
-    if let Err(error) = closed.and(removed).and(put_back) {
-        fail(&mut report, &error);
+    let closed = tell(&mut outcome, closed.and(put_back));
+    // Who waits for the end of the lab reads the report as soon as this folder is gone.
+    let removed = runtime.map_or(Ok(()), RuntimeDir::remove).map_err(|error| RunError::Died(error.to_string()));
+    tell(&mut outcome, closed.and(removed));
+    outcome
+}
+
+/// Has the report say what could not be given back, if there is a report.
+fn tell(outcome: &mut Result<Report, RunError>, done: Result<(), RunError>) -> Result<(), RunError> {
+    if let (Ok(report), Err(error)) = (outcome, &done) {
+        fail(report, error);
         // What the command ends with is reported in any case.
-        let _ = serde_json::to_vec_pretty(&report).map(|text| fs::write(report.results.join(REPORT), text));
+        let written = Folder::existing(report.results.clone()).map(|folder| folder.write_report(report));
+        drop(written);
     }
-    Ok(report)
+    done
 }
 
 /// The file with the report, in the results folder.
