@@ -124,22 +124,21 @@ fn watched_over(
     let mut outcome = guarded(request, &mut resources, (mode, users), watched, sink, &mut runtime);
     let closed = resources.release(Releasing::Last);
     let put_back = room.map_or(Ok(()), Room::release).map_err(|error| RunError::Died(error.to_string()));
-    let closed = tell(&mut outcome, closed.and(put_back));
+    let closed = closed.and(put_back);
+    tell(&mut outcome, &closed);
     // Who waits for the end of the lab reads the report as soon as this folder is gone.
     let removed = runtime.map_or(Ok(()), RuntimeDir::remove).map_err(|error| RunError::Died(error.to_string()));
-    tell(&mut outcome, closed.and(removed));
+    tell(&mut outcome, &closed.and(removed));
     outcome
 }
 
 /// Has the report say what could not be given back, if there is a report.
-fn tell(outcome: &mut Result<Report, RunError>, done: Result<(), RunError>) -> Result<(), RunError> {
-    if let (Ok(report), Err(error)) = (outcome, &done) {
+fn tell(outcome: &mut Result<Report, RunError>, done: &Result<(), RunError>) {
+    if let (Ok(report), Err(error)) = (outcome, done) {
         fail(report, error);
         // What the command ends with is reported in any case.
-        let written = Folder::existing(report.results.clone()).map(|folder| folder.write_report(report));
-        drop(written);
+        let _ = Folder::existing(report.results.clone()).and_then(|folder| folder.write_report(report));
     }
-    done
 }
 
 /// The file with the report, in the results folder.
