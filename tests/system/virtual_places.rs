@@ -52,3 +52,35 @@ fn another_place_and_another_environment_give_the_same_bytes() {
         assert_same(&here, &play(&["/bin/sh", "-c", ELSEWHERE, "sh"], &[]));
     }
 }
+
+/// Two kernels and many calls. Where each has a processor of its own, kernels and programs poll for each other on two; on one they take turns.
+const CALLS: &str = "
+name: calls
+clock: virtual
+nodes: {client: {}, server: {}}
+links:
+  far: {ends: [client, server], rate: 20 Mbit/s, delay: 10 ms, loss: 1 %, queue: 50 packets}
+capture: [far]
+timeline:
+  - {on: server, run: iperf3 -s -1, as: sink, ready: {tcp: 5201}}
+  - {on: client, run: iperf3 -c server -t 1 --json, as: transfer, save: transfer.json}
+  - {on: client, run: 'dd if=/dev/zero of=/tmp/file bs=64 count=40000; cksum /tmp/file; cat /proc/uptime; sleep 0.1; kill -9 $$', as: blocks, may_fail: true}
+  - {at: 300 ms, on: server, run: 'for n in 1 2 3 4 5 6 7 8 9; do sleep 0.01 & done; wait; cat /proc/uptime', as: children}
+";
+
+#[test]
+fn a_kernel_that_has_one_processor_with_its_programs_computes_the_same() {
+    for user in User::some() {
+        let play = |wrapper: &[&str]| {
+            let fixture = Fixture::with_kernel(user);
+            fixture.write("lab.yaml", CALLS);
+            fixture.wrapped(wrapper, &["run", "lab.yaml", "-q"]).expect_code(0);
+            results(&fixture, "calls")
+        };
+        let apart = play(&["env"]);
+        let together =
+            play(&["sh", "-c", "exec taskset -c \"$(taskset -pc $$ | sed 's/.*: //; s/[^0-9].*//')\" \"$0\" \"$@\""]);
+        assert!(apart["captures/far.pcapng"].len() > 1_000_000);
+        assert_same(&apart, &together);
+    }
+}

@@ -278,6 +278,7 @@ impl Kernels {
             console: job.folder.path().join(format!("logs/console-{}.log", node.name)),
             devices: sockets.map(PathBuf::from).collect(),
             processor,
+            polls: Vec::new(),
             cgroup: config.cgroup.clone(),
             disk: self.disks.get(&number).cloned(),
             arguments: if job.plan.clock == Clock::Real { Vec::new() } else { vec![OWN_TSC.to_owned()] },

@@ -15,6 +15,12 @@
  * Before Linux 5.16 a process with a filter ran with the mitigation of Speculative Store Bypass, which was switched at each change to
  * another process. Programs of a node need no more protection than others: SECCOMP_FILTER_FLAG_SPEC_ALLOW.
  *
+ * Where another processor is free, kernel and process wait for one another by looking at a word of the process's memory (polling), each on a
+ * processor of its own: neither sleeps, and no processor changes from one to the other and back, which costs more than the call, as it
+ * empties what the processor remembers of memory and branches. Calls then come by the signal of a selector in the process's memory
+ * (PR_SET_SYSCALL_USER_DISPATCH, prctl(2), Linux 5.11), which the kernel switches between two calls. Who has looked for some 30 us asks, or
+ * listens, as above. After 16 times in vain they do without for 64 calls, then for twice as many.
+ *
  * Programs, results and the time that passes in a lab are the same in either way. Where this machine does not let a kernel listen
  * (an older one; Yama's `ptrace_scope` of 2 or 3), and where branches are counted, the futex remains.
  */
@@ -41,7 +47,17 @@ struct netloom_call {
 
 	/* How it asks: by this descriptor, or, if that is 0, by a futex. */
 	int netloom_asks;
-	int netloom_heard;
+	unsigned int netloom_heard : 1;
+	/* It has reported without asking, because the kernel polls. */
+	unsigned int netloom_polled : 1;
+	/* Whether kernel and process poll, on two processors; how often with success and in vain; for two to the power of how many calls they
+	 * do not next, and for how many more now. */
+	unsigned int netloom_polls : 1;
+	unsigned int netloom_beside : 1;
+	unsigned int netloom_hits : 6;
+	unsigned int netloom_misses : 4;
+	unsigned int netloom_pause : 4;
+	unsigned int netloom_rest : 14;
 	unsigned long long netloom_id;
 	struct netloom_call netloom_call;
 	/* Where the registers of who asked belong; until the answer they are with the process. */
@@ -70,7 +86,20 @@ struct mutex *__get_turnstile
 	struct stub_data_arch arch_data;
 
 	/* The process asks by a notification, not by a futex. */
-	int netloom_asks;
+	char netloom_asks;
+	/* Its calls come by the signal of a selector, and it polls before it asks, if it can. */
+	char netloom_selector;
+	char netloom_polls;
+	char netloom_may_poll;
+/* netloom: end */
+/* netloom: instead of */
+#define FUTEX_IN_KERN 1
+/* netloom: put */
+#define FUTEX_IN_KERN 1
+/* The process has polled for long enough, and waits by a notification. */
+#define NETLOOM_ASLEEP 2
+/* How often process and kernel poll: for some 30 us. */
+#define NETLOOM_POLLS 1500
 /* netloom: end */
 
 /* netloom: file arch/um/kernel/skas/stub.c */
@@ -81,6 +110,7 @@ restart_wait:
 /* netloom: put */
 restart_wait:
 	if (d->netloom_asks) {
+#include "asked/stub.c"
 		res = stub_syscall0(__NR_getppid);
 		goto netloom_answered;
 	}
@@ -171,6 +201,7 @@ void wait_stub_done_seccomp(struct mm_id *mm_idp, int running, int wait_sigsys)
 {
 /* netloom: put */
 #include "asked/process.c"
+#include "asked/poll.c"
 void wait_stub_done_seccomp(struct mm_id *mm_idp, int running, int wait_sigsys)
 {
 /* netloom: end */
@@ -198,7 +229,9 @@ void wait_stub_done_seccomp(struct mm_id *mm_idp, int running, int wait_sigsys)
 		do {
 /* netloom: put */
 			data->signal = 0;
-			if (mm_idp->netloom_heard) {
+			if (mm_idp->netloom_polled) {
+				netloom_release(mm_idp);
+			} else if (mm_idp->netloom_heard) {
 				netloom_answer(mm_idp, 0);
 			} else {
 				data->futex = FUTEX_IN_CHILD;
@@ -241,7 +274,12 @@ netloom_counts(&init_data.event_type, &init_data.event))
 	mm_id->netloom_heard = 0;
 	mm_id->netloom_call.nr = -1;
 	mm_id->netloom_asker = NULL;
+	mm_id->netloom_polled = mm_id->netloom_polls = mm_id->netloom_beside = 0;
+	mm_id->netloom_hits = mm_id->netloom_misses = 0;
+	mm_id->netloom_rest = 63;
+	mm_id->netloom_pause = 6;
 	proc_data->netloom_asks = 0;
+	proc_data->netloom_selector = proc_data->netloom_polls = proc_data->netloom_may_poll = 0;
 	if (using_seccomp)
 		proc_data->futex = FUTEX_IN_CHILD;
 /* netloom: end */

@@ -31,6 +31,9 @@ pub struct Boot {
     /// The only processor that it may run on. A kernel that moves between processors takes some ten times as long for
     /// each system call of a program.
     pub processor: Option<usize>,
+    /// The processors over which the processes of its programs may be spread, so that they and their kernel wait for one another without
+    /// sleeping (`kernel/edits/asked.c`); fewer than two: they share the kernel's.
+    pub polls: Vec<usize>,
     /// The cgroup that it belongs to.
     pub cgroup: Option<PathBuf>,
     /// The disk that it has; none if it has none.
@@ -169,6 +172,10 @@ impl Boot {
         let console = File::create(&self.console).map_err(|error| BootError::Console(self.console.clone(), error))?;
         let mut command = Command::new(&self.kernel);
         command.args(self.arguments()?).env_clear();
+        if self.polls.len() > 1 {
+            let numbers: Vec<String> = self.polls.iter().map(usize::to_string).collect();
+            command.env("NETLOOM_POLL", numbers.join(","));
+        }
         let given = self.disk.as_ref().map_or(Ok(()), |disk| disk.give(&mut command));
         given.map_err(|error| BootError::Refused(KernelError::from_io("give a kernel its disk", &error)))?;
         prepare(&mut command);

@@ -36,6 +36,7 @@ pub fn attempt(kernel: &Path, folder: &Path, within: Duration, is_bare: bool) ->
         console: folder.join("console"),
         devices: vec!["../c".into()],
         processor: None,
+        polls: Vec::new(),
         cgroup: None,
         disk: None,
         arguments: Vec::new(),

@@ -85,7 +85,11 @@ pub(crate) fn boot(
         let turn = if is_free[machine_number] { shares[machine_number] } else { machine_number };
         boot_of(job, kernels, *number, &configs[*number], in_turn(&configs[*number], &allowed, turn))
     };
-    let boots: Vec<Boot> = places.iter().enumerate().map(described).collect();
+    let mut boots: Vec<Boot> = places.iter().enumerate().map(described).collect();
+    // With a processor for each kernel, one is free for their programs most of the time: kernels wait for packets.
+    if boots.len() <= allowed.len() && is_free.iter().all(|is_free| *is_free) {
+        boots.iter_mut().for_each(|boot| boot.polls.clone_from(&allowed));
+    }
     let processors = boots.iter().map(|boot| boot.processor).collect();
     let own = boots.iter().zip(&places).filter(|(_, place)| is_here(**place)).map(|(boot, _)| boot);
     let templates = Templates::start(kernels, own, wall_clock_ns(job));

@@ -71,6 +71,7 @@ fn start(kernels: &Kernels, number: usize, boot: &Boot, wall_clock_ns: u64) -> R
         console: base.join("console"),
         devices: boot.devices.clone(),
         processor: None,
+        polls: boot.polls.clone(),
         cgroup: None,
         disk: None,
         arguments: boot.arguments.clone(),

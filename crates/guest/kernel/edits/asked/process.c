@@ -2,12 +2,17 @@
 /* All programs ask by signals and a futex: their branches are counted, or this machine does not let a kernel listen. */
 static bool netloom_futex;
 
+static void netloom_rule(struct mm_id *mm_idp);
+static bool netloom_poll(struct mm_id *mm_idp);
+
 /* Waits until the process of a program asks for something or reports a signal. */
 static int netloom_hear(struct mm_id *mm_idp)
 {
 	struct seccomp_notif heard;
 	int err;
 
+	if (netloom_poll(mm_idp))
+		return 0;
 	do {
 		if (__READ_ONCE(mm_idp->pid) < 0)
 			return -1;
@@ -33,8 +38,11 @@ static int netloom_hear(struct mm_id *mm_idp)
 static void netloom_answer(struct mm_id *mm_idp, long value)
 {
 	struct seccomp_notif_resp answer = { .id = mm_idp->netloom_id, .val = value };
+	struct stub_data *data = (void *)mm_idp->stack;
 
 	mm_idp->netloom_heard = 0;
+	netloom_rule(mm_idp);
+	__WRITE_ONCE(data->futex, FUTEX_IN_CHILD);
 	CATCH_EINTR(syscall(__NR_ioctl, mm_idp->netloom_asks, SECCOMP_IOCTL_NOTIF_SEND, &answer));
 }
 

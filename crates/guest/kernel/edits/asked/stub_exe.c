@@ -77,6 +77,15 @@
 			.filter = asking,
 		};
 
+		/* The selector is off until the kernel polls. */
+		if (init_data.netloom_asks) {
+			struct stub_data *own = (void *)init_data.stub_start + UM_KERN_PAGE_SIZE;
+
+			own->netloom_may_poll = !stub_syscall5(__NR_prctl, 59 /* PR_SET_SYSCALL_USER_DISPATCH */, 1,
+							       init_data.stub_start, UM_KERN_PAGE_SIZE,
+							       (unsigned long)&own->netloom_selector);
+		}
+
 		/* The notifications are descriptor 1, which was closed. */
 		if (init_data.netloom_asks &&
 		    stub_syscall3(__NR_seccomp, SECCOMP_SET_MODE_FILTER,

@@ -101,8 +101,10 @@ const PURPOSES: [Purpose; 18] = [
 ];
 
 /// Files that changes insert, by the names that `#include` has for them.
-const PIECES: [(&str, &str); 14] = [
+const PIECES: [(&str, &str); 16] = [
+    ("asked/poll.c", include_str!("../../../kernel/edits/asked/poll.c")),
     ("asked/process.c", include_str!("../../../kernel/edits/asked/process.c")),
+    ("asked/stub.c", include_str!("../../../kernel/edits/asked/stub.c")),
     ("asked/stub_exe.c", include_str!("../../../kernel/edits/asked/stub_exe.c")),
     ("copy/physmem.c", include_str!("../../../kernel/edits/copy/physmem.c")),
     ("counter/stub.c", include_str!("../../../kernel/edits/counter/stub.c")),

@@ -29,6 +29,7 @@ pub(super) fn boot(kernel: &Path, init: &Path, work: &Path, runner: &mut Runner<
         console: PathBuf::new(),
         devices: Vec::new(),
         processor: None,
+        polls: Vec::new(),
         cgroup: None,
         disk: None,
         arguments: Vec::new(),
