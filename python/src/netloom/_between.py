@@ -20,8 +20,8 @@ SENDING = 1.0
 SHORTEST, LONGEST, HEADERS = 576, 65_535, 28
 #: linux/in.h and linux/in6.h: datagrams are not fragmented, whatever the kernel believes of the path.
 DISCOVER, PROBE = {socket.AF_INET: (socket.IPPROTO_IP, 10), socket.AF_INET6: (socket.IPPROTO_IPV6, 23)}, 3
-#: A question: its number and when it was sent; the answer adds when it came and left.
-QUESTION, ANSWER = struct.Struct("!Iq"), struct.Struct("!Iqqq")
+#: A question: its number and when it was sent; the answer adds when it came and left. Ray sends this file along, and cannot send a `Struct`.
+QUESTION, ANSWER = "!Iq", "!Iqqq"
 
 
 def _family(address: str) -> socket.AddressFamily:
@@ -46,11 +46,11 @@ class Answering:
         while True:
             data, asker = self._questions.recvfrom(LONGEST)
             came = time.time_ns()
-            if len(data) < QUESTION.size:
+            if len(data) < struct.calcsize(QUESTION):
                 continue
-            number, sent = QUESTION.unpack_from(data)
+            number, sent = struct.unpack_from(QUESTION, data)
             with contextlib.suppress(OSError):
-                self._questions.sendto(ANSWER.pack(number, sent, came, time.time_ns()), asker)
+                self._questions.sendto(struct.pack(ANSWER, number, sent, came, time.time_ns()), asker)
 
     def _take(self) -> None:
         while True:
@@ -80,7 +80,7 @@ class Asking:
         self._socket.settimeout(APART)
         for number in range(QUESTIONS):
             with contextlib.suppress(OSError):
-                self._socket.send(QUESTION.pack(number, time.time_ns()))
+                self._socket.send(struct.pack(QUESTION, number, time.time_ns()))
             self._hear(answered, time.monotonic() + APART)
         self._hear(answered, time.monotonic() + PATIENCE, QUESTIONS)
         trips = sorted(trip for trip, _ in answered.values())
@@ -101,8 +101,8 @@ class Asking:
             except OSError:
                 continue
             back = time.time_ns()
-            if len(data) == ANSWER.size:
-                number, sent, came, left_at = ANSWER.unpack(data)
+            if len(data) == struct.calcsize(ANSWER):
+                number, sent, came, left_at = struct.unpack(ANSWER, data)
                 trip = (back - sent) - (left_at - came)
                 answered.setdefault(number, (trip, ((came - sent) + (left_at - back)) // 2))
 
@@ -121,14 +121,14 @@ class Asking:
     def _passes(self, length: int) -> bool:
         number = 1 << 31 | length
         try:
-            self._socket.send(QUESTION.pack(number, 0).ljust(length, b"\0"))
+            self._socket.send(struct.pack(QUESTION, number, 0).ljust(length, b"\0"))
         except OSError:
             return False
         until = time.monotonic() + 0.2
         while (left := until - time.monotonic()) > 0:
             self._socket.settimeout(left)
             with contextlib.suppress(OSError):
-                if QUESTION.unpack_from(self._socket.recv(LONGEST))[0] == number:
+                if struct.unpack_from(QUESTION, self._socket.recv(LONGEST))[0] == number:
                     return True
         return False
 
