@@ -6,16 +6,19 @@ import csv
 import json
 import os
 import signal
+import socket
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from netloom import _left, _parts, _ray_run, _ray_worker
+from netloom import _left, _parts, _probes, _ray_run, _ray_worker
 from netloom._parts import PartResults
 from netloom._ray_part import Player
+from netloom._ray_run import Machine
 from netloom._ray_worker import Lab, Part, digest_of
 
 #: In the place of the program: comes to time zero and to its end as a part does, and has results.
@@ -256,3 +259,87 @@ def test_a_lost_machine_keeps_its_results(player: Player, tmp_path: Path) -> Non
     assert json.loads((tmp_path / "parts" / "a" / "lab.json").read_text()) == {"lab": "text"}
     _ray_worker.forget("run-a")
     assert _ray_worker.left("run-a") is None
+
+
+class Run(_ray_run.Run):
+    """A run whose machines are these, and that says what it would tell."""
+
+    def __init__(self, ray: Any, *machines: Machine) -> None:
+        self.told: list[str] = []
+        self.abandoned = threading.Event()
+        super().__init__(ray, {"is_virtual": False, "machines": None, "continues": False}, self.told.append)
+        self._machines = list(machines)
+
+    def _abandon(self, why: str) -> None:
+        del why
+        self.abandoned.set()
+        self._is_cleared.set()
+
+    def watch(self) -> threading.Thread:
+        watcher = threading.Thread(target=self._watch_machines, daemon=True)
+        watcher.start()
+        return watcher
+
+    def look(self) -> None:
+        self._look(_ray_run.SILENCE)
+
+
+class Silent:
+    """A cluster of Ray whose actors never answer, and whose calls take lab time alone."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.player = self
+        self.look = self.remote = self
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        return "reference"
+
+    def wait(self, references: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], list[Any]]:
+        del num_returns
+        self.now += timeout
+        return [], references
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_a_machine_that_does_not_answer_is_lost_within_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = Silent()
+    machine = Machine(PartResults("b", "10.0.0.2", ["y"]), ray)
+    run = Run(ray, machine)
+    monkeypatch.setattr(_ray_run.time, "monotonic", ray.monotonic)
+    run.look()
+    assert run.told == ["machine b (10.0.0.2; nodes y) is lost: it has not answered for 1.5 s"]
+    assert ray.now - 100.0 + _ray_run.TURN < 2
+
+
+def test_a_node_of_ray_that_ends_is_told_whatever_is_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as node:
+        where = node.getsockname()
+        assert _probes.unreached([where], 5.0) == {}
+        machine = Machine(PartResults("b", "127.0.0.1", ["y"]), None, where)
+        run = Run(None, machine)
+        watcher = run.watch()
+        time.sleep(2 * _ray_run.PROBED_EVERY)
+        assert run.told == [] and not run.abandoned.is_set()
+    # Nobody waits in `run`: so it would be in a call of Ray that does not come back.
+    assert run.abandoned.wait(60)
+    watcher.join(60)
+    assert run.told == ["machine b (127.0.0.1; nodes y) is lost: its node of Ray cannot be reached"]
+    assert machine.part.lost == "its node of Ray cannot be reached"
+
+
+def test_a_node_of_ray_that_does_not_answer_is_silent() -> None:
+    with socket.socket() as full:
+        # Its queue takes one connection, and none after that.
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        with socket.create_connection(full.getsockname()), socket.socket() as second:
+            second.setblocking(False)
+            second.connect_ex(full.getsockname())
+            assert _probes.unreached([full.getsockname()], 0.1) == {full.getsockname(): _probes.IS_SILENT}
+    assert 2 * (_ray_run.PROBED_EVERY + _ray_run.PROBED_FOR) < 2

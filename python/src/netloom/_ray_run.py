@@ -10,7 +10,6 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import tempfile
 import threading
 import time
@@ -19,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _left, _parts, _program, _ray, _ray_part, _ray_programs, _ray_virtual, _ray_worker
+from . import _left, _parts, _probes, _program, _ray, _ray_part, _ray_programs, _ray_virtual, _ray_worker
 from ._errors import NetloomError, ProgramError
 from ._parts import PartResults
 from ._ray_worker import Lab, Part
@@ -32,11 +31,14 @@ PATIENCE = 15.0
 #: How long it may take to start an actor, and to fetch the files of a part or to pack its results, in seconds.
 STARTING = 60.0
 TRANSFER = 600.0
-#: In a long wait, nodes of Ray that have not answered are looked for so often, in seconds, and lost if nothing listens there after that time.
-PROBED_EVERY, PROBED_FOR = 0.5, 1.0
+#: Nodes of Ray are looked for so often, in seconds, and do not answer if they have not for so long. A machine is lost whose node refuses, or does not
+#: answer twice: together that is less than two seconds.
+PROBED_EVERY, PROBED_FOR = 0.4, 0.5
+#: How often whoever waits for machines looks whether they are lost, in seconds.
+LOOKS_EVERY = 0.2
 #: The head of the cluster is looked for so often, in seconds; without it, Ray ends the actors and this process after a minute.
 HEAD_EVERY = 0.4
-#: How long a call of Ray may go on without a head before there is a part anywhere, in seconds: nothing interrupts it.
+#: How long a call of Ray may go on before time zero when the head or a machine is lost, in seconds: nothing interrupts it.
 HEADLESS = 5.0
 #: How much ahead parts learn of the instant at which they take a step together, in seconds.
 AHEAD = 0.3
@@ -62,10 +64,6 @@ class Machine:
     def is_active(self) -> bool:
         return self.part.lost is None and self.state.get("code") is None
 
-    def is_out_of_reach(self) -> bool:
-        """Whether its node of Ray cannot be reached."""
-        return self.node is not None and not _is_reached(self.node)
-
 
 class Run:
     """A lab that runs on several machines."""
@@ -81,6 +79,9 @@ class Run:
         #: Why the cluster goes on no longer, if it does not.
         self._cluster_lost: str | None = None
         self._is_cleared = threading.Event()
+        #: When this process last did something else than waiting in a call of Ray.
+        self._alive = time.monotonic()
+        self._losing = threading.Lock()
 
     def play(self) -> Path:
         """Plays the lab to its end; the results folder.
@@ -90,6 +91,7 @@ class Run:
             ProgramError: The lab cannot be divided.
         """
         self._watch_head()
+        threading.Thread(target=self._watch_machines, daemon=True).start()
         placement = self._placement()
         try:
             self._start(placement)
@@ -111,17 +113,44 @@ class Run:
         def watch() -> None:
             missed = 0
             while missed < 2 and not self._is_cleared.wait(HEAD_EVERY):
-                missed = 0 if _is_reached(head) else missed + 1
+                missed = missed + 1 if _probes.unreached([head], PROBED_FOR) else 0
             if missed == 2:
                 self._cluster_lost = f"the head of the cluster of Ray ({host}:{port}) cannot be reached"
                 self._tell(f"the cluster is lost: {self._cluster_lost}")
-                if not self._has_begun and not self._is_cleared.wait(HEADLESS) and not self._has_begun:
-                    self._abandon()
+                self._see_to_it(f"the cluster is lost: {self._cluster_lost}")
 
         threading.Thread(target=watch, daemon=True).start()
 
-    def _abandon(self) -> None:
-        """Ends this process, which waits for a cluster that is gone. Parts end by themselves, as nobody looks after them."""
+    def _watch_machines(self) -> None:
+        """Notes from the start to the end if the node of Ray of a machine cannot be reached, whatever this process waits for meanwhile."""
+        silent: dict[str, int] = {}
+        while not self._is_cleared.wait(PROBED_EVERY):
+            watched = [machine for machine in self._machines if machine.part.lost is None and machine.node is not None]
+            unreached = _probes.unreached([machine.node for machine in watched if machine.node is not None], PROBED_FOR)
+            for machine in watched:
+                name, found = machine.part.machine, unreached.get(machine.node or ("", 0))
+                silent[name] = silent.get(name, 0) + 1 if found is not None else 0
+                if (
+                    (found == _probes.REFUSES or silent[name] > 1)
+                    and self._cluster_lost is None
+                    and not self._is_cleared.is_set()
+                ):
+                    self._lose(machine, "its node of Ray cannot be reached")
+                    self._see_to_it(f"{machine.part.told()} is lost: {machine.part.lost}")
+
+    def _see_to_it(self, why: str) -> None:
+        """Sees to it that the run ends soon, before time zero, although calls of Ray may wait for what is lost."""
+        if not self._has_begun:
+            threading.Thread(target=self._end_if_stuck, args=(why,), daemon=True).start()
+
+    def _end_if_stuck(self, why: str) -> None:
+        while not self._has_begun and not self._is_cleared.wait(PROBED_EVERY):
+            if time.monotonic() - self._alive > HEADLESS:
+                self._abandon(why)
+
+    def _abandon(self, why: str) -> None:
+        """Ends this process, which waits for what is gone. Parts end by themselves, as nobody looks after them."""
+        del why
         os._exit(8)
 
     def is_without_head(self) -> bool:
@@ -275,8 +304,9 @@ class Run:
         """Waits for the answers of machines; why those are lost that have not answered."""
         waiting, lost = dict(asked), dict[Any, str]()
         until = time.monotonic() + patience
-        at_once = patience if patience <= SILENCE else PROBED_EVERY
+        at_once = min(patience, LOOKS_EVERY)
         while waiting:
+            self._alive = time.monotonic()
             ready, _ = self._ray.wait(list(waiting), num_returns=len(waiting), timeout=at_once)
             for reference in ready:
                 del waiting[reference]
@@ -284,10 +314,11 @@ class Run:
                 raise NetloomError(f"the cluster is lost: {self._cluster_lost}")
             if time.monotonic() >= until:
                 return lost | dict.fromkeys(waiting, f"it has not answered for {patience:g} s")
-            gone = [one for one, machine in waiting.items() if patience > SILENCE and machine.is_out_of_reach()]
-            for reference in gone:
-                del waiting[reference]
-                lost[reference] = "its node of Ray cannot be reached"
+            for reference, machine in list(waiting.items()):
+                # Whoever watches the machines has told it.
+                if machine.part.lost is not None:
+                    del waiting[reference]
+                    lost[reference] = machine.part.lost
         return lost
 
     def _ask(
@@ -311,7 +342,10 @@ class Run:
         return answers
 
     def _lose(self, machine: Machine, why: str) -> None:
-        machine.part.lost = why
+        with self._losing:
+            if machine.part.lost is not None:
+                return
+            machine.part.lost = why
         self._tell(f"{machine.part.told()} is lost: {why}")
 
     def _fail(self, machine: Machine, why: str) -> None:
@@ -492,7 +526,9 @@ class Run:
         self._is_cleared.set()
         references = [machine.player.clear.remote() for machine in self._machines if machine.part.lost is None]
         if references:
-            self._ray.wait(references, num_returns=len(references), timeout=ENDING)
+            # Without its head, a cluster may never answer.
+            patience = ENDING if self._cluster_lost is None else HEADLESS
+            self._ray.wait(references, num_returns=len(references), timeout=patience)
         for machine in self._machines:
             if self._cluster_lost is None:
                 self._ray.kill(machine.player)
@@ -517,14 +553,6 @@ def as_host(node: Mapping[str, Any]) -> dict[str, Any]:
         "processor_thousandths": int(node["Resources"]["CPU"] * 1000),
         "memory_bytes": None if memory is None else int(memory),
     }
-
-
-def _is_reached(node: tuple[str, int]) -> bool:
-    try:
-        socket.create_connection(node, timeout=PROBED_FOR).close()
-    except OSError:
-        return False
-    return True
 
 
 def _why(error: Exception) -> str:

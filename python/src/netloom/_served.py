@@ -156,10 +156,10 @@ class Served(_ray_run.Run):
             "links": len(self.places.links),
         }
 
-    def _abandon(self) -> None:
-        print(f"error: the cluster is lost: {self._cluster_lost}", file=sys.stderr)
+    def _abandon(self, why: str) -> None:
+        print(f"error: {why}", file=sys.stderr, flush=True)
         self.close()
-        super()._abandon()
+        super()._abandon(why)
 
     def lost(self) -> list[PartResults]:
         """The machines that are lost."""
