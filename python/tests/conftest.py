@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,3 +38,18 @@ two_nodes.count = 0  # type: ignore[attr-defined]
 def open_files() -> int:
     """How many files this process has open."""
     return len(os.listdir("/proc/self/fd"))
+
+
+def ray_cluster() -> Any:
+    """A cluster of Ray with two nodes on this machine. Ray itself waits 30 s for a node, and a busy machine may take longer."""
+    from ray.cluster_utils import Cluster
+
+    for attempt in range(5):
+        try:
+            made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+            made.add_node(num_cpus=1)
+            return made
+        except Exception as error:
+            if "timed out during startup" not in str(error) or attempt == 4:
+                raise
+    raise AssertionError

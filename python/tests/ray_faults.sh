@@ -1,5 +1,6 @@
 # Faults of runs over two machines, which are network namespaces that a wire joins: `faults` has a line for each, "KIND SECONDS", where SECONDS pass
-# from the start of the run to its fault. What became of each is a line of `fates`. The cluster is made once; nothing outlives the script.
+# from the start of the run to its fault. What became of each is a line of `fates`, and faults that have one are not played again. The cluster is made once; nothing
+# outlives the script.
 set -e
 mount -t tmpfs tmpfs /run
 mkdir /run/b && mount -t tmpfs -o size=200M tmpfs /run/b
@@ -8,7 +9,18 @@ ip link add va netns a type veth peer name vb netns b
 ip -n a addr add 10.99.0.1/24 dev va; ip -n a link set va up
 ip -n b addr add 10.99.0.2/24 dev vb; ip -n b link set vb up
 start="$RAY start --num-cpus 1 --disable-usage-stats"
-join() { TMPDIR=/run/b ip netns exec b $start --address 10.99.0.1:6399 --node-ip-address 10.99.0.2 >>ray-b.log 2>&1; }
+# Ray itself waits 30 s for a node, and a busy machine may take longer.
+begun() {
+    local n=$1 _
+    shift
+    for _ in 1 2 3 4 5; do
+        if ip netns exec "$n" $start "$@" >>"ray-$n.log" 2>&1; then return 0; fi
+        [ "$n" = a ] && kill -9 $(pgrep gcs_server) $(pgrep raylet) || kill -9 $(there raylet) || true
+        sleep 1
+    done
+    return 1
+}
+join() { TMPDIR=/run/b begun b --address 10.99.0.1:6399 --node-ip-address 10.99.0.2; }
 # The processes of this name on b; their names are those of threads as well.
 there() { for pid in $(pgrep -x "$1" || pgrep "$1"); do [ "$(ip netns identify "$pid")" != b ] || echo "$pid"; done; }
 # All processes of b: those in its network namespace, and what these have started, as labs, which have others.
@@ -41,7 +53,7 @@ fault() {
 
 # Makes the cluster; it is there when both machines are in it.
 cluster() {
-    ip netns exec a $start --head --include-dashboard=false --node-ip-address 10.99.0.1 --port 6399 --temp-dir /run/ray >>ray-a.log 2>&1
+    begun a --head --include-dashboard=false --node-ip-address 10.99.0.1 --port 6399 --temp-dir /run/ray
     join
 }
 
@@ -70,23 +82,26 @@ mend() {
 cluster
 until [ "$(nodes)" = 2 ]; do sleep 0.2; done
 while read -r kind after; do
-    rm -rf results told
+    rm -rf results told shown said
     ip netns exec a "$PROGRAM" run far.yaml $MORE --on 10.99.0.1:6399 >shown 2>said &
     run=$!
     sleep "$after"
     began=0; ! grep -q 'time zero' said || began=1
     at=$(date +%s.%N)
+    # A machine that is lost before the command knows of the cluster can be told from then on.
+    known=$at; grep -q 'Connected to Ray' said || known=
     fault "$kind"
     while is_there; do
-        if [ ! -e told ] && grep -q 'is lost' said; then since "$at" >told; fi
+        [ -n "$known" ] || ! grep -q 'Connected to Ray' said || known=$(date +%s.%N)
+        if [ ! -e told ] && grep -q 'is lost' said; then since "${known:-$at}" >told; fi
         [ "$(since "$at" | cut -d. -f1)" != 60 ] || kill -9 "$run"
         sleep 0.05
     done
     code=0; wait "$run" || code=$?
-    [ -e told ] || ! grep -q 'is lost' said || since "$at" >told
+    [ -e told ] || ! grep -q 'is lost' said || since "${known:-$at}" >told
     took=$(since "$at")
     mend "$kind"
     results=$(ls -d results/far/2*/report.json 2>/dev/null | wc -l)
     echo "$kind $after $began $code ${took/#./0.} $(cat told 2>/dev/null || echo -) $(wc -l <left) $results" >>fates
     cat said left >"said-$(wc -l <fates)"
-done <faults
+done < <(tail -n "+$((1 + $(cat fates 2>/dev/null | wc -l)))" faults)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import two_nodes
+from conftest import ray_cluster, two_nodes
 
 import netloom
 from netloom import Lab, _program
@@ -28,10 +28,8 @@ if not os.environ.get("NETLOOM_TEST_RAY"):
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     import ray
-    from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
+    made = ray_cluster()
     ray.init(address=made.address, log_to_driver=False)
     yield made
     ray.shutdown()
@@ -135,6 +133,10 @@ hunt: {runs: 6, faults: {partition: [halves]}, quiet: 1 s, always: ['no log ping
     assert (tmp_path / "there" / "findings" / "0001" / "minimal.yaml").exists()
 
 
+#: How long a run may take to say that a machine is lost, in seconds: two on an idle machine (`test_ray_run`), and longer where others keep it from its
+#: processors, as all that starts and looks here.
+TOLD = 15.0
+
 #: Two machines: network namespaces that a wire joins, each with a node of Ray. Everything ends with the script.
 MACHINES = """
 set -e
@@ -144,8 +146,18 @@ ip link add va netns a type veth peer name vb netns b
 ip -n a addr add 10.99.0.1/24 dev va; ip -n a link set va up
 ip -n b addr add 10.99.0.2/24 dev vb; ip -n b link set vb up
 start="$RAY start --num-cpus 1 --disable-usage-stats"
-ip netns exec a $start --head --include-dashboard=false --node-ip-address 10.99.0.1 --port 6399 --temp-dir /run/ray >ray-a.log 2>&1
-ip netns exec b $start --address 10.99.0.1:6399 --node-ip-address 10.99.0.2 >ray-b.log 2>&1
+# Ray itself waits 30 s for a node, and a busy machine may take longer.
+begun() {
+    n=$1; shift
+    for i in 1 2 3 4 5; do
+        if ip netns exec $n $start "$@" >ray-$n.log 2>&1; then return 0; fi
+        kill -9 $(ip netns pids $n) || true
+        sleep 1
+    done
+    return 1
+}
+begun a --head --include-dashboard=false --node-ip-address 10.99.0.1 --port 6399 --temp-dir /run/ray
+begun b --address 10.99.0.1:6399 --node-ip-address 10.99.0.2
 ip netns exec a "$PROGRAM" run far.yaml --on 10.99.0.1:6399 $MORE >shown 2>said &
 run=$!
 if [ -n "$KILL" ]; then
@@ -225,7 +237,7 @@ def _machines(
     ]
     environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"} | named
     done = subprocess.run(
-        [*alone, script], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600
+        [*alone, script], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=1200
     )
     assert (folder / "said").exists(), f"the cluster did not come up: {done.stderr}"
     return done
@@ -298,7 +310,7 @@ def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, kill: str, m
     assert done.returncode == 5, done.stderr + said
     lost = "the cluster is lost: the head" if kill == "head" else "machine b (10.99.0.2; nodes db) is lost"
     assert lost in said
-    assert float((tmp_path / "told").read_text()) - float((tmp_path / "killed").read_text()) < 2
+    assert float((tmp_path / "told").read_text()) - float((tmp_path / "killed").read_text()) < TOLD
     [results] = (tmp_path / "results" / "far").glob("2*")
     report = json.loads((results / "report.json").read_text())
     assert report["verdict"]["findings"][0]["subject"] == ("cluster" if kill == "head" else "machine b")
@@ -400,12 +412,12 @@ def test_nothing_is_left_of_a_run_whose_asker_was_killed(tmp_path: Path) -> None
     assert done.returncode == 137, done.stderr
     assert not [name for name in (tmp_path / "left").read_text().split() if name.startswith("netloom")]
     assert not (tmp_path / "gates").read_text()
-    assert float((tmp_path / "gone").read_text()) - float((tmp_path / "killed").read_text()) < 5
+    assert float((tmp_path / "gone").read_text()) - float((tmp_path / "killed").read_text()) < TOLD
 
 
 #: What a user does with a lab that is up over both machines, from the first one.
 UP = """
-on() { echo "== $1"; shift; timeout 60 "$PROGRAM" "$@" 2>&1 || echo "code $?"; }
+on() { echo "== $1"; shift; timeout 300 "$PROGRAM" "$@" 2>&1 || echo "code $?"; }
 ip netns exec a "$PROGRAM" up far.yaml --on 10.99.0.1:6399 $MORE >shown 2>said || { cat said; exit 1; }
 on ps ps
 on exec exec far db -- sh -c 'cat; echo there $0; exit 7' you <<<typed
@@ -419,7 +431,7 @@ on verdict verdict far
 sleep 1
 on logs logs
 if [ -n "$KILL" ]; then
-    timeout 60 "$PROGRAM" exec far db -- sleep 50 >held 2>&1 &
+    timeout 300 "$PROGRAM" exec far db -- sleep 200 >held 2>&1 &
     held=$!
     sleep 1
     date +%s.%N >killed
@@ -467,7 +479,7 @@ def test_a_lab_is_up_over_two_machines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kill", ["agent", "keeper"])
 def test_a_lab_that_is_up_ends_with_a_machine_and_with_its_keeper(tmp_path: Path, kill: str) -> None:
     shown = _up(tmp_path, kill=kill)
-    assert float((tmp_path / "told").read_text()) - float((tmp_path / "killed").read_text()) < 2
+    assert float((tmp_path / "told").read_text()) - float((tmp_path / "killed").read_text()) < TOLD
     assert "no lab `far` is up" in shown["down"]
     if kill == "agent":
         assert "machine b (10.99.0.2; nodes db) is lost" in (tmp_path / "held").read_text()

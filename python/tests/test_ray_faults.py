@@ -1,6 +1,7 @@
 """Runs over two machines at whose random moments something breaks: who asked is told, and nothing is left anywhere.
 
-`NETLOOM_RAY_FAULTS` says how many there are, in real time and in virtual time: `NETLOOM_RAY_FAULTS=200 scripts/python-tests --ray` takes two hours.
+`NETLOOM_RAY_FAULTS` says how many there are, in real time and in virtual time: `NETLOOM_RAY_FAULTS=200 scripts/python-tests --ray` takes two hours. With a folder in
+`NETLOOM_RAY_FOLDER`, what was interrupted goes on where it was.
 """
 
 from __future__ import annotations
@@ -72,11 +73,15 @@ TOLD = 15.0
 
 @pytest.mark.parametrize("lab, more", [(LAB, ""), (VIRTUAL, "--clock virtual")], ids=["real time", "virtual time"])
 def test_faults_at_random_moments_are_told_and_leave_nothing(tmp_path: Path, lab: str, more: str) -> None:
+    if kept := os.environ.get("NETLOOM_RAY_FOLDER"):
+        tmp_path = Path(kept) / ("virtual" if more else "real")
+        tmp_path.mkdir(parents=True, exist_ok=True)
     chance = random.Random(int(os.environ.get("NETLOOM_RAY_SEED", "1")))
     kinds = [list(CODES)[number % len(CODES)] for number in range(COUNT)]
     (tmp_path / "faults").write_text("".join(f"{kind} {chance.uniform(0, WITHIN):.2f}\n" for kind in kinds))
     (tmp_path / "far.yaml").write_text(lab)
     for name in ("tmp", "xdg"):
+        shutil.rmtree(tmp_path / name, ignore_errors=True)
         (tmp_path / name).mkdir(mode=0o700)
     ray = shutil.which("ray", path=os.path.dirname(sys.executable))
     assert ray is not None
