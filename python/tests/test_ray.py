@@ -305,7 +305,8 @@ def _packets(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
     ],
 )
 def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, kill: str, more: str) -> None:
-    done = _machines(tmp_path, "8 s", more, kill)
+    # The others end long before the lab would, unless they go on.
+    done = _machines(tmp_path, "20 s" if more else "80 s", more, kill)
     said = (tmp_path / "said").read_text()
     assert done.returncode == 5, done.stderr + said
     lost = "the cluster is lost: the head" if kill == "head" else "machine b (10.99.0.2; nodes db) is lost"
@@ -314,7 +315,7 @@ def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, kill: str, m
     [results] = (tmp_path / "results" / "far").glob("2*")
     report = json.loads((results / "report.json").read_text())
     assert report["verdict"]["findings"][0]["subject"] == ("cluster" if kill == "head" else "machine b")
-    assert (report["duration_ns"] == 8_000_000_000) == bool(more)
+    assert report["duration_ns"] == 20_000_000_000 if more else report["duration_ns"] < 80_000_000_000
     assert report["verdict"]["as_described"] is False
     left = (tmp_path / "left").read_text().split()
     assert (kill == "cut" or not [name for name in left if name.startswith("netloom")]) and not (
@@ -325,7 +326,7 @@ def test_a_lost_machine_is_told_and_nothing_is_left(tmp_path: Path, kill: str, m
 def test_what_a_lost_machine_has_left_is_collected(tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     script = MACHINES.replace("exit $code", COLLECT)
-    done = _machines(tmp_path, "8 s", "", "agent", script)
+    done = _machines(tmp_path, "40 s", "", "agent", script)
     said = (tmp_path / "collected-said").read_text()
     assert done.returncode == 5, done.stderr + said
     report = json.loads((tmp_path / "collected").read_text())
