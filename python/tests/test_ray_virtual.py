@@ -187,6 +187,9 @@ def worked_with(cluster: Any, folder: Path, *more: str) -> dict[str, Any]:
         found["delays"] = [
             pipe["delay_ns"] for pipe in json.loads(netloom("stats", "sites", "--once", "--json"))["pipes"]
         ]
+        if more:
+            # One part alone takes no change.
+            netloom("set", "sites-a", "line", "delay=50ms", code=2)
         found["wrong"] = netloom("set", "sites", "nothing", "delay=30ms", code=7)
         found["ps"] = next(lab for lab in json.loads(netloom("ps", "--json")) if lab["name"] == "sites")["paused"]
         netloom("resume", "sites")

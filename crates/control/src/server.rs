@@ -47,6 +47,8 @@ struct Connection {
     end: Option<End>,
     /// The identifier of the request that is answered next.
     asked: Option<Id>,
+    /// The word that came with that request.
+    word: Option<String>,
     /// Whether that request is to start a program.
     asks_for_program: bool,
     /// The identifier of the request that has started one.
@@ -201,6 +203,11 @@ impl Server {
         self.connections.get(&id)?.asked.clone()
     }
 
+    /// Returns the word that the request that [`Server::next`] gave last came with: that of whoever keeps all parts of a lab over several machines.
+    pub fn word(&self, id: ClientId) -> Option<&str> {
+        self.connections.get(&id)?.word.as_deref()
+    }
+
     /// Whether a client has taken all that was sent to it, so that more may be sent.
     pub fn is_clear(&self, id: ClientId) -> bool {
         self.connections.get(&id).is_some_and(|connection| connection.unsent.is_empty() && connection.end.is_none())
@@ -218,9 +225,18 @@ impl Server {
 
 impl Connection {
     fn new(stream: UnixStream) -> Self {
-        let (lines, fds, unsent) = (Lines::default(), VecDeque::new(), Outbox::default());
-        let (asks_for_program, is_postponed) = (false, false);
-        Self { stream, lines, fds, unsent, end: None, asked: None, asks_for_program, started: None, is_postponed }
+        Self {
+            stream,
+            lines: Lines::default(),
+            fds: VecDeque::new(),
+            unsent: Outbox::default(),
+            end: None,
+            asked: None,
+            word: None,
+            asks_for_program: false,
+            started: None,
+            is_postponed: false,
+        }
     }
 
     fn awaited(&self) -> Awaited {
@@ -261,9 +277,9 @@ impl Connection {
         loop {
             let line = self.lines.pop_line()?;
             let incoming = match read(&line) {
-                Ok(Message { id, request }) => {
+                Ok(Message { id, of_all, request }) => {
                     let there = self.fds.len().min(descriptors(&request));
-                    self.asked = id;
+                    (self.asked, self.word) = (id, of_all);
                     self.asks_for_program = matches!(request, Request::Exec(_));
                     Some(Incoming::Request(request, self.fds.drain(..there).collect()))
                 }

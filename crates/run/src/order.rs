@@ -7,8 +7,14 @@ use netloom_judge::examination::Examination;
 use netloom_lab::Clock;
 use netloom_provision::job::Job;
 use netloom_units::Duration;
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 use std::rc::Rc;
+
+/// The file with the word of whoever keeps all parts, in the folder of the gate, and how much of it is read.
+const WORD: &str = "word";
+const LONGEST_WORD: u64 = 128;
 
 /// The guard's order for a session.
 #[derive(Debug)]
@@ -38,6 +44,14 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// Returns the word of whoever keeps all parts of a lab over several machines: who knows it may change this part.
+    pub(crate) fn word(&self) -> Option<String> {
+        let mut text = String::new();
+        let file = File::open(self.gate.as_ref()?.join(WORD)).ok()?;
+        file.take(LONGEST_WORD).read_to_string(&mut text).ok()?;
+        (!text.is_empty()).then_some(text)
+    }
+
     /// Returns the place where a part of a lab waits for the others, or in virtual time says how far it has come.
     pub(crate) fn gate(&self) -> Gate {
         let (folder, socket) = (self.gate.clone(), &self.job.control_socket);

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -37,7 +38,7 @@ class Player:
         self._home, self._keeper = _ray_worker.kept_folder("netloom-part-")
         self._process: subprocess.Popen[bytes] | None = None
         self._parent = os.getppid()
-        self._programs = _ray_programs.Programs()
+        self._programs = _ray_programs.Programs(secrets.token_hex(16))
         self._looked: float | None = None
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -61,6 +62,10 @@ class Player:
         file.chmod(0o600)
         gate = self._home / "gate"
         gate.mkdir()
+        # Only requests with this word change a part of a lab in virtual time: others come from somebody who knows of this part alone.
+        place = gate / "word"
+        place.touch(0o600)
+        place.write_text(self._programs.word)
         command = [str(program), "run", str(file), "--results", str(self._home / "results"), "--json", "--no-report"]
         command += ["--annotations", "never", "--gate", str(gate), "--parent", str(os.getpid()), *options]
         if key is not None:
@@ -112,7 +117,7 @@ class Player:
     def ask(self, request: Mapping[str, Any], may_be_gone: bool = False) -> dict[str, Any]:
         """Asks the part over its control socket; its reply. `may_be_gone`: whether a part that has ended answers nothing."""
         try:
-            return _ray_programs.ask(self._socket(), request)
+            return _ray_programs.ask(self._socket(), self._programs.worded(request))
         except OSError:
             if may_be_gone:
                 return {}

@@ -30,13 +30,19 @@ LINGER = 0.3
 class Programs:
     """The programs and captures of users, by their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, word: str = "") -> None:
+        #: What a part of a lab in virtual time wants to hear of whoever changes it.
+        self.word = word
         self._numbers = itertools.count()
         self._running: dict[int, Any] = {}
 
+    def worded(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The request as one that is made of all parts."""
+        return {**request, "of_all": self.word}
+
     def start(self, path: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Starts a program or a capture; the lab's reply, and the `number` of what has started."""
-        program = Program(path, request)
+        program = Program(path, self.worded(request))
         if program.reply.get("reply") != "started":
             program.close()
             return program.reply
@@ -46,7 +52,7 @@ class Programs:
 
     def start_recorded(self, path: str, request: Mapping[str, Any], data: bytes) -> dict[str, Any]:
         """The same of a program in virtual time, which reads `data` and nothing else: see `Recorded`."""
-        program = Recorded(path, request, data)
+        program = Recorded(path, self.worded(request), data)
         if program.reply.get("reply") != "started":
             program.close()
             return program.reply
@@ -78,7 +84,7 @@ class Programs:
 
     def signal(self, number: int, signal: int) -> None:
         """Sends a signal to a program."""
-        self._running[number].say({"request": "signal", "signal": signal})
+        self._running[number].say(self.worded({"request": "signal", "signal": signal}))
 
     def end(self, number: int) -> None:
         """Lets go of a program, which the lab ends if it has not ended."""

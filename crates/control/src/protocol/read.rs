@@ -17,8 +17,9 @@ pub(crate) fn read(line: &[u8]) -> Result<Message, (Option<Id>, Refused)> {
         serde_json::from_slice(line).map_err(|error| (None, no_object(&format!("this is no JSON: {error}"))))?;
     let Value::Object(mut object) = value else { return Err((None, no_object("this is no JSON object"))) };
     let id = object.remove("id").map(id).transpose().map_err(|refused| (None, refused))?;
+    let word = object.remove("of_all").map(word).transpose().map_err(|refused| (id.clone(), refused))?;
     match request(object) {
-        Ok(request) => Ok(Message { id, request }),
+        Ok(request) => Ok(Message { id, of_all: word, request }),
         Err(refused) => Err((id, refused)),
     }
 }
@@ -35,6 +36,13 @@ fn id(value: Value) -> Result<Id, Refused> {
         other => other.map_err(drop),
     }
     .map_err(|()| wrong("id", format!("`id`: write a whole number or a string of at most {LONGEST_ID} bytes")))
+}
+
+fn word(value: Value) -> Result<String, Refused> {
+    match value {
+        Value::String(text) if text.len() <= LONGEST_ID => Ok(text),
+        _ => Err(wrong("of_all", format!("`of_all`: write a string of at most {LONGEST_ID} bytes"))),
+    }
 }
 
 fn request(mut object: Map<String, Value>) -> Result<Request, Refused> {

@@ -11,6 +11,9 @@ pub struct Message {
     /// The identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Id>,
+    /// The word of whoever keeps all parts of a lab over several machines, who asks the same of all of them at one instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_all: Option<String>,
     /// The request.
     #[serde(flatten)]
     pub request: Request,

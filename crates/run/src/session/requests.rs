@@ -17,6 +17,7 @@ mod stats;
 mod time;
 mod topology;
 mod watch;
+mod withheld;
 
 use super::carriers::Carriers;
 use super::context::Context;
@@ -31,7 +32,6 @@ use netloom_judge::expectations::Tasks;
 use netloom_judge::{ExitCode, RunError};
 use netloom_provision::driver::Driver;
 use netloom_provision::exposed::ways_into;
-use netloom_provision::job::Mode;
 use netloom_units::{Duration, Instant};
 pub(super) use outcome::{Outcome, Told};
 use partitions::ClientPartitions;
@@ -122,9 +122,12 @@ impl Requests {
             Incoming::Request(request, fds) => (request, fds),
             Incoming::Gone => return self.let_go(id, context, programs),
         };
+        if let Some(why) = withheld::why(&request, self.server.word(id), context) {
+            self.server.reply(id, &refused((ExitCode::Usage, why)));
+            return Ok(Outcome::GoesOn);
+        }
         let (is_down, starts) = (request == Request::Down, matches!(request, Request::Start(_)));
         let reply = match request {
-            other if is_withheld(&other, context) => refused((ExitCode::Usage, ONE_OF_PARTS.to_owned())),
             Request::Hello(hello) => {
                 greet(&hello, context.job.own_name(), CAPABILITIES).map_or_else(Reply::Refused, Reply::Hello)
             }
@@ -268,10 +271,6 @@ fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
     }
 }
 
-/// Why a part of a lab does nothing that the other parts would not do.
-const ONE_OF_PARTS: &str = "this is a part of a lab in virtual time that is played in several, which all do what the lab file says: nothing is \
-                            done by hand";
-
 /// How long its programs and its files may take to end it, at most, in wall time.
 pub(super) fn longest_end(context: &Context<'_>, programs: &Programs) -> std::time::Duration {
     let lab = programs.longest_stop() + longest_packing(context.job);
@@ -300,31 +299,6 @@ const CAPABILITIES: &[&str] = &[
     "until_exit",
     "verdict",
 ];
-
-/// Whether a request is refused since it changes what happens in a part of a lab, of which other parts hear nothing. Where the lab is up, its
-/// time stands still, and whoever keeps it asks the same of all parts at one instant; but nothing may come in by itself at any moment.
-fn is_withheld(request: &Request, context: &Context<'_>) -> bool {
-    use Request::{Advance, Capture, Exec, Fault, Heal, Partition, Restart, Set, Signal, Start, Stop, Verdict};
-    use Request::{Down, Exercise, Hello, Info, Now, Stats, Subscribe, Topology};
-    let is_harmless = matches!(request, Hello(_) | Info | Topology | Now | Stats | Exercise | Subscribe(_) | Down);
-    let of_all = matches!(
-        request,
-        Advance(_)
-            | Capture(_)
-            | Exec(_)
-            | Fault(_)
-            | Heal
-            | Partition(_)
-            | Restart(_)
-            | Set(_)
-            | Signal(_)
-            | Start(_)
-            | Stop(_)
-            | Verdict
-    );
-    let is_up = context.job.mode == Mode::Up;
-    context.job.part.is_some() && !is_harmless && !(is_up && of_all)
-}
 
 pub(super) fn refused((code, message): Refusal) -> Reply {
     Reply::Refused(Refused { code: code.number(), message, key: None })
