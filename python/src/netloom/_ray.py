@@ -16,11 +16,12 @@ import sys
 import tarfile
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import _calls, _program, _ray_worker
+from . import _calls, _program, _ray_hosts, _ray_worker
 from ._errors import NetloomError, ProgramError
 from ._progress import progress_writer
 from ._ray_worker import Lab, Part, Work, digest_of
@@ -95,6 +96,7 @@ def become(ray: Any, arguments: Sequence[str], is_lost: bool = False) -> NoRetur
         signal.signal(number, signal.SIG_IGN)
     if not is_lost:
         ray.shutdown()
+    _ray_hosts.down()
     program = _program.program()
     if _stdout is not None:
         sys.stdout.flush()
@@ -112,13 +114,44 @@ def ray_itself() -> Any:
     return ray
 
 
-def connect(ray: Any, address: str | None) -> None:
-    """Joins the cluster at this address, or the one of `RAY_ADDRESS`, or makes one of this machine."""
+def _show(text: str) -> None:
+    """Shows how far a cluster is that is made now, which takes minutes."""
+    print(text, file=sys.stderr, flush=True)
+
+
+class Unreached(NetloomError):
+    """Nobody answers where a cluster should be."""
+
+
+def connect(ray: Any, address: str | None, tell: Callable[[str], None] = _show) -> None:
+    """Joins the cluster at this address, or the one of `RAY_ADDRESS`, or makes one of this machine, or of the hosts that are named."""
     if ray.is_initialized():
         return
+    hosts = address if address is not None and _ray_hosts.are_hosts(address) else None
+    if hosts is not None:
+        address = _ray_hosts.up(hosts, ray.__version__, tell)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # What was started just now takes clients a little later.
+    until = time.monotonic() + (0 if hosts is None else _ray_hosts.CLIENTS_WITHIN)
+    while True:
+        try:
+            _init(ray, address)
+            break
+        except Unreached:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(1)
+    if hosts is not None:
+        _ray_hosts.await_all(hosts, lambda: sum(1 for node in ray.nodes() if node["Alive"]), tell)
+    # Ray puts handlers of its own in their place, with which SIGTERM ends the process at once.
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+def _init(ray: Any, address: str | None) -> None:
     if address is not None:
         _reach(address)
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         if address is None and not os.environ.get("RAY_ADDRESS"):
             ray.init(log_to_driver=False, include_dashboard=False)
@@ -126,11 +159,8 @@ def connect(ray: Any, address: str | None) -> None:
             ray.init(address=address, log_to_driver=False)
     except (ConnectionError, ValueError, RuntimeError) as error:
         where = address or os.environ.get("RAY_ADDRESS") or "this machine"
-        raise NetloomError(f"there is no cluster of Ray at {where}: {str(error).strip().splitlines()[0]}") from None
-    # Ray puts handlers of its own in their place, with which SIGTERM ends the process at once.
-    if threading.current_thread() is threading.main_thread():
-        for number, handler in handlers.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        kind = Unreached if isinstance(error, ConnectionError) else NetloomError
+        raise kind(f"there is no cluster of Ray at {where}: {str(error).strip().splitlines()[0]}") from None
 
 
 def _reach(address: str) -> None:
@@ -139,7 +169,7 @@ def _reach(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
     except (OSError, ValueError) as error:
-        raise NetloomError(f"there is no cluster of Ray at {address}: {error}") from None
+        raise Unreached(f"there is no cluster of Ray at {address}: {error}") from None
 
 
 def _work(ray: Any, lab: tuple[Path, str], folder: Path, options: Sequence[str]) -> Work:

@@ -54,6 +54,7 @@ def main(order: str) -> int:
         said = _followed(ours, tell)
     except KeyboardInterrupt:
         ours.close()
+        keeper.terminate()
         keeper.wait()
         print("interrupted before the lab was there", file=sys.stderr)
         return 130
@@ -182,12 +183,15 @@ def keep(order: str, descriptor: int) -> int:
     up: Up | None = None
     try:
         up = Up(None, asked, socket.socket(fileno=descriptor))
+        # A cluster that is made now takes minutes, and its keeper takes it down.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _ray.take_signals()
+        ray = _ray.ray_itself()
+        _ray.connect(ray, None if asked["on"] == "ray" else asked["on"], up.say)
         over = up
         signal.signal(signal.SIGTERM, lambda *_: over.end())
         signal.signal(signal.SIGINT, lambda *_: over.end())
-        _ray.take_signals()
-        ray = _ray.ray_itself()
-        _ray.connect(ray, None if asked["on"] == "ray" else asked["on"])
         up.join(ray)
         folder = up.play()
         if not up.has_come_up():
@@ -195,6 +199,8 @@ def keep(order: str, descriptor: int) -> int:
             up.fail(report["exit_code"] or 8, report.get("error") or "the lab has ended before it was up")
     except ProgramError as error:
         _fail(up, error.code or 1, str(error))
+    except KeyboardInterrupt:
+        _fail(up, 130, "interrupted before the lab was there")
     except Exception as error:  # Whoever waits has to hear of it.
         _fail(up, 8, str(error) if isinstance(error, NetloomError) else repr(error))
     finally:

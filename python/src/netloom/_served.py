@@ -261,7 +261,7 @@ def main(order: str) -> int:
     try:
         _ray.take_signals()
         ray = _ray.ray_itself()
-        _ray.connect(ray, None if asked["on"] == "ray" else asked["on"])
+        _ray.connect(ray, None if asked["on"] == "ray" else asked["on"], tell)
         whole.join(ray)
         folder = whole.play()
     except ProgramError as error:

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// What belongs to a run over several machines.
 #[derive(Debug, Args)]
 pub(crate) struct Machines {
-    /// Run the parts of the lab on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, or its address
+    /// Run the parts of the lab on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, its address, or hosts of which Ray makes one over SSH
     #[arg(
         long,
         value_name = "CLUSTER",
@@ -33,7 +33,7 @@ pub(crate) struct Machines {
 /// The options of a lab that is up over several machines.
 #[derive(Debug, Args)]
 pub(crate) struct UpMachines {
-    /// Bring the parts of the lab up on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, or its address
+    /// Bring the parts of the lab up on the machines of a cluster of Ray: `ray` for that of RAY_ADDRESS, its address, or hosts of which Ray makes one over SSH
     #[arg(long, value_name = "CLUSTER", group = "divided", value_parser = cluster, conflicts_with_all = ["name", "from", "follow"])]
     pub(crate) on: Option<String>,
     #[command(flatten)]
@@ -95,10 +95,23 @@ pub(crate) enum OnLoss {
 pub(super) fn cluster(text: &str) -> Result<String, String> {
     let is_address =
         text.starts_with("ray://") || text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    if text == "ray" || is_address {
+    if text == "ray" || is_address || are_hosts(text) {
         return Ok(text.to_owned());
     }
-    Err("write `ray`, or the address of a cluster of Ray: HOST:6379, or ray://HOST:10001".into())
+    Err("write `ray`, or the address of a cluster of Ray: HOST:6379, or ray://HOST:10001, or hosts where you have accounts: \
+         USER@HOST1,HOST2"
+        .into())
+}
+
+/// Whether these are hosts, of which Ray makes a cluster: two or more, each with a user or without.
+fn are_hosts(text: &str) -> bool {
+    let is_word = |word: &str| {
+        let is_of_names = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        !word.is_empty() && !word.starts_with('-') && word.chars().all(is_of_names)
+    };
+    let is_host =
+        |word: &str| word.split_once('@').map_or(is_word(word), |(user, host)| is_word(user) && is_word(host));
+    text.contains(',') && text.split(',').all(is_host)
 }
 
 /// The machines of a cluster.
@@ -113,4 +126,19 @@ pub(super) fn hosts(text: &str) -> Result<Hosts, String> {
 /// Reads the time that a packet takes.
 pub(super) fn path_time(text: &str) -> Result<netloom_units::Duration, String> {
     text.parse().map_err(|_| format!("\"{text}\" is not a time: write for example 200us or 15ms"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_is_an_address_or_hosts() {
+        for right in ["ray", "ray://h:10001", "h:6379", "h1,h2", "me@h1,h2,h3.example.org", "192.0.2.1,192.0.2.2"] {
+            assert_eq!(cluster(right).as_deref(), Ok(right));
+        }
+        for wrong in ["h1", "h1,", ",h2", "h1,-oProxyCommand=x", "h1 ,h2", "a@b@c,d", "h1,h2;reboot", ""] {
+            assert!(cluster(wrong).is_err(), "{wrong}");
+        }
+    }
 }
