@@ -5,6 +5,7 @@
 
 use crate::cell::{configs, drive, ms, station};
 use crate::cells::{place, radio, terminal, two_sites, walk};
+use crate::common::cases_of;
 use netloom_radio::{
     Cause, CellConfig, CellMedium, CellSignal, CellStation, Decibels, Destination, Frame, HandoverGaps, HandoverRule,
     RadioConfig, Scheduler, StationId,
@@ -87,7 +88,7 @@ fn told_apart(config: CellConfig) -> CellConfig {
 const SAME: [usize; 5] = [0, 1, 2, 3, 4];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases_of(200))]
 
     #[test]
     fn the_order_of_terminals_does_not_matter(

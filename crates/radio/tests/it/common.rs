@@ -5,6 +5,7 @@ use netloom_radio::{
     Standard, StationConfig, StationId, Width,
 };
 use netloom_units::{Bytes, Duration, Instant, Seed};
+use proptest::test_runner::Config;
 
 pub(crate) fn phy(standard: Standard, channel: u8) -> Phy {
     layer(&PhyConfig::new(standard, Channel::new(channel).expect("there is such a channel")))
@@ -25,6 +26,12 @@ pub(crate) fn medium(config: &MediumConfig, modes: &[Mode], seed: u64) -> Medium
         |(number, mode): (usize, &Mode)| StationConfig { name: format!("station{number}"), link: (*mode).into() };
     let stations: Vec<_> = modes.iter().enumerate().map(station).collect();
     Medium::new(config, &stations, Seed::new(seed)).expect("the description is right")
+}
+
+/// So many cases of a property; as many as `PROPTEST_CASES` says if that is set.
+pub(crate) fn cases_of(usual: u32) -> Config {
+    let is_said = std::env::var_os("PROPTEST_CASES").is_some();
+    if is_said { Config::default() } else { Config::with_cases(usual) }
 }
 
 pub(crate) fn frame(to: u32, size: u64, payload: u64) -> Frame<u64> {

@@ -1,6 +1,6 @@
 //! What must hold whatever stations send: times add up, frames are accounted for, receptions do not overlap.
 
-use crate::common::{frame, phy};
+use crate::common::{cases_of, frame, phy};
 use netloom_radio::{
     Access, AccessCategory, Aggregation, Attempt, Destination, Discipline, Frame, Interferer, LinkConfig, Medium,
     MediumConfig, Mode, Outcome, Phy, Source, Standard, StationConfig, StationId,
@@ -102,7 +102,7 @@ pub(crate) fn play(medium: &mut Medium<u64>, arrivals: &[Arrival]) -> Vec<Outcom
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases_of(300))]
 
     #[test]
     fn frames_are_delivered_or_dropped_once(mut medium in media_with_interferers(), arrivals in arrivals()) {

@@ -1,6 +1,6 @@
 //! Counters of stations, and records of what was on the air.
 
-use crate::common::{frame, medium, phy, saturate, seconds};
+use crate::common::{cases_of, frame, medium, phy, saturate, seconds};
 use crate::conservation::{arrivals, media, play};
 use netloom_radio::{
     Aired, Destination, MediumConfig, Metres, Mode, Position, RadioConfig, RadioMedium, RadioStation, RateControl,
@@ -10,7 +10,7 @@ use netloom_units::{Duration, Instant, Seed};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases_of(200))]
 
     #[test]
     fn airtimes_of_stations_and_collisions_add_up(mut medium in media(), arrivals in arrivals()) {

@@ -1,5 +1,6 @@
 //! Results depend on instants alone: not on when the medium is called, nor on the order of calls at one instant.
 
+use crate::common::cases_of;
 use crate::conservation::{Arrival, arrivals, media_with_interferers, play};
 use netloom_radio::{Cause, Medium, Outcome, StationId};
 use netloom_units::Instant;
@@ -45,7 +46,7 @@ fn by_number(outcomes: &[Outcome<u64>]) -> Vec<(u64, Instant, Option<Cause>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases_of(300))]
 
     #[test]
     fn a_late_caller_gets_what_a_punctual_one_gets(medium in media_with_interferers(), arrivals in arrivals()) {

@@ -1,5 +1,6 @@
 //! Media with positions: results depend on instants alone, not on the order of stations nor of calls; what is foreseen comes.
 
+use crate::common::cases_of;
 use crate::conservation::{Arrival, STATIONS, arrivals};
 use crate::positions::station;
 use netloom_radio::{
@@ -153,7 +154,7 @@ pub(crate) fn renumbered(arrivals: &[Arrival], order: &[usize]) -> Vec<Arrival> 
 pub(crate) const SAME: [usize; 4] = [0, 1, 2, 3];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases_of(200))]
 
     #[test]
     fn the_order_of_stations_does_not_matter(case in cases(), arrivals in arrivals(), order in Just(SAME.to_vec()).prop_shuffle()) {

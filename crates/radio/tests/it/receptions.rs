@@ -1,5 +1,6 @@
 //! What receivers with positions cannot do: receive two PPDUs at once, receive while they send, find a preamble below what is there already.
 
+use crate::common::cases_of;
 use crate::conservation::arrivals;
 use crate::radio_order::{cases, play};
 use netloom_radio::{Aired, Destination, StationId};
@@ -13,7 +14,7 @@ fn receiver(one: &Aired<u64>) -> Option<StationId> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases_of(300))]
 
     #[test]
     fn receptions_do_not_overlap_below_capture(case in cases(), arrivals in arrivals()) {

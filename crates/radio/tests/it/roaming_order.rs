@@ -1,5 +1,6 @@
 //! Networks with several access points: results depend on instants alone, not on the order of stations nor of calls.
 
+use crate::common::cases_of;
 use crate::conservation::{Arrival, arrivals};
 use crate::radio_order::{Case, SAME, by_number, cases, renumbered};
 use netloom_radio::{
@@ -95,7 +96,7 @@ fn told(joins: &[Join], order: &[usize]) -> Vec<(Instant, usize, usize)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases_of(200))]
 
     #[test]
     fn the_order_of_stations_does_not_matter(network in networks(), arrivals in arrivals(), order in Just(SAME.to_vec()).prop_shuffle()) {
