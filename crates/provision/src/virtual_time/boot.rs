@@ -83,13 +83,10 @@ pub(crate) fn boot(
     let shares = time.share_out(&allowed, &is_free);
     let described = |(machine_number, number): (usize, &usize)| {
         let turn = if is_free[machine_number] { shares[machine_number] } else { machine_number };
-        boot_of(job, kernels, *number, &configs[*number], in_turn(&configs[*number], &allowed, turn))
+        let boot = boot_of(job, kernels, *number, &configs[*number], in_turn(&configs[*number], &allowed, turn));
+        Boot { polls: polls(&allowed, &is_free), ..boot }
     };
-    let mut boots: Vec<Boot> = places.iter().enumerate().map(described).collect();
-    // With a processor for each kernel, one is free for their programs most of the time: kernels wait for packets.
-    if boots.len() <= allowed.len() && is_free.iter().all(|is_free| *is_free) {
-        boots.iter_mut().for_each(|boot| boot.polls.clone_from(&allowed));
-    }
+    let boots: Vec<Boot> = places.iter().enumerate().map(described).collect();
     let processors = boots.iter().map(|boot| boot.processor).collect();
     let own = boots.iter().zip(&places).filter(|(_, place)| is_here(**place)).map(|(boot, _)| boot);
     let templates = Templates::start(kernels, own, wall_clock_ns(job));
@@ -161,6 +158,13 @@ pub(super) fn boot_of(
 pub(super) fn wall_clock_ns(job: &Job) -> u64 {
     let day = job.plan.start.or_else(|| Some(job.kernel.as_ref()?.day?.next()));
     day.map_or(ANY_DAY, Date::unix_seconds) * 1_000_000_000
+}
+
+/// The processors over which kernels and programs poll ([`Boot::polls`]). With one for each kernel, one is free for their programs most of the time,
+/// since kernels wait for packets.
+fn polls(allowed: &[usize], is_free: &[bool]) -> Vec<usize> {
+    let has_room = is_free.len() <= allowed.len() && is_free.iter().all(|is_free| *is_free);
+    if has_room { allowed.to_vec() } else { Vec::new() }
 }
 
 /// The mailbox of every kernel: our end, and what its process inherits.

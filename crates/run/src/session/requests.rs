@@ -146,11 +146,7 @@ impl Requests {
             Request::Stats => Reply::Stats(stats::stats(&mut context.links, &context.job.plan)?),
             Request::Verdict => return Ok(Outcome::Tells(Told::Verdict)),
             Request::Restart(wanted) => {
-                let restarted = programs.restart(context, &wanted.name)?;
-                if restarted.is_ok() {
-                    context.intervene(false, &format!("service {} restarted", wanted.name));
-                }
-                restarted.map_or_else(refused, |()| Reply::Done)
+                restart(&wanted.name, context, programs)?.map_or_else(refused, |()| Reply::Done)
             }
             Request::Stop(wanted) | Request::Start(wanted) => {
                 match self.change_node(id, &wanted, starts, (context, programs, carriers))? {
@@ -240,6 +236,15 @@ impl Requests {
             self.server.reply(client, &changed.map_or_else(refused, |()| Reply::Done));
         }
     }
+}
+
+/// Starts a service again for a client, and has the run say so.
+fn restart(service: &str, context: &mut Context<'_>, programs: &mut Programs) -> Result<Result<(), Refusal>, RunError> {
+    let restarted = programs.restart(context, service)?;
+    if restarted.is_ok() {
+        context.intervene(false, &format!("service {service} restarted"));
+    }
+    Ok(restarted)
 }
 
 fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {
