@@ -145,9 +145,7 @@ impl Requests {
             Request::Resume => self.pause(false, context).map_or_else(Reply::Refused, Reply::Now),
             Request::Stats => Reply::Stats(stats::stats(&mut context.links, &context.job.plan)?),
             Request::Verdict => return Ok(Outcome::Tells(Told::Verdict)),
-            Request::Restart(wanted) => {
-                restart(&wanted.name, context, programs)?.map_or_else(refused, |()| Reply::Done)
-            }
+            Request::Restart(wanted) => programs.restart(context, &wanted.name)?.map_or_else(refused, |()| Reply::Done),
             Request::Stop(wanted) | Request::Start(wanted) => {
                 match self.change_node(id, &wanted, starts, (context, programs, carriers))? {
                     Ok(()) => return Ok(Outcome::GoesOn),
@@ -236,15 +234,6 @@ impl Requests {
             self.server.reply(client, &changed.map_or_else(refused, |()| Reply::Done));
         }
     }
-}
-
-/// Starts a service again for a client, and has the run say so.
-fn restart(service: &str, context: &mut Context<'_>, programs: &mut Programs) -> Result<Result<(), Refusal>, RunError> {
-    let restarted = programs.restart(context, service)?;
-    if restarted.is_ok() {
-        context.intervene(false, &format!("service {service} restarted"));
-    }
-    Ok(restarted)
 }
 
 fn info(context: &Context<'_>, programs: &Programs, paused: bool) -> LabInfo {

@@ -105,7 +105,9 @@ impl Programs {
         let (meant, due) = (self.meant(whose), context.links.now());
         self.restart_these(context, meant, (BY_HAND, whose, None), due)?;
         note(context, (whose, due, false), "asked to restart")?;
-        self.start_those_whose_turn_it_is(context).map(Ok)
+        self.start_those_whose_turn_it_is(context)?;
+        context.intervene(false, &format!("service {name} restarted"));
+        Ok(Ok(()))
     }
 
     /// The command, or the node with commands, of this name.
