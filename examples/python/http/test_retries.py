@@ -39,7 +39,7 @@ def test_one_try_is_too_few(netloom_labs: Labs) -> None:
 
 
 def test_repeated_requests_get_through_and_count_once(netloom_labs: Labs) -> None:
-    taken, failed, orders, again = counts(netloom_labs.run(shop(6)))
+    taken, failed, orders, again = counts(netloom_labs.run(shop(8)))
     assert (taken, failed) == (ORDERS, 0)
     assert orders == ORDERS
     # More would load the server just when it is hard to reach.
