@@ -15,7 +15,7 @@ impl Plan {
         self.way_where(from, address, |_, _| true)
     }
 
-    /// Returns the same, where of a link that is entered at the first end only those ends are reached of which `reaches` says so.
+    /// Returns the shortest way as [`Plan::way_to`] does, where a link that is entered at the first end leads only to those of which `reaches` says so.
     pub fn way_where(&self, from: End, address: IpAddr, reaches: impl Fn(End, End) -> bool) -> Option<Vec<[End; 2]>> {
         // By where a link is entered: where the one before it is, and where that is left.
         let mut before: BTreeMap<Step, (Step, End)> = BTreeMap::new();

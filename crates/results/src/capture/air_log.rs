@@ -7,10 +7,12 @@ use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{PcapBlockOwned, PcapError, PcapNGReader};
 use serde::Serialize;
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{Cursor, Read, Seek, SeekFrom};
 
 /// So many frames of a file are known at most: 48 MB.
 const MOST_FRAMES: usize = 1_000_000;
+/// The most bytes in front of the first frame: with more of them, a file is never read on.
+const MOST_HEAD: usize = 1 << 16;
 /// With so many frames before it at most, a frame is compared.
 const MOST_AT_ONCE: usize = 1_000;
 /// No record of a frame has so many bytes.
@@ -110,6 +112,13 @@ pub struct AirLog {
     frames: Vec<AirFrame>,
     /// The longest of all.
     longest_ns: u64,
+    reader: Reader,
+    /// The bytes in front of the first frame, as far as they were there; none if they are too many.
+    head: Vec<u8>,
+    /// Whether the head is whole: a frame came behind it.
+    has_head: bool,
+    /// So many bytes were read, up to the end of a block.
+    read_bytes: u64,
 }
 
 impl AirLog {
@@ -124,34 +133,60 @@ impl AirLog {
         let ends = capture.link.map_or(&[][..], |link| &plan.links[link].ends);
         let stations = ends.iter().map(|end| plan.nodes[end.node].name.clone()).collect();
         let macs = ends.iter().map(|end| plan.nodes[end.node].interfaces[end.interface].mac).zip(0..).collect();
-        let mut log = Self { stations, ..Self::default() };
-        let mut reader = Reader { macs, last_data: HashMap::new() };
-        log.is_partial = log.fill(&mut reader, file).is_none();
-        log.find_collisions();
+        let reader = Reader { macs, last_data: HashMap::new() };
+        let mut log = Self { stations, reader, ..Self::default() };
+        log.is_partial = log.fill(file, 0).is_none();
+        log.find_collisions(0);
         log
     }
 
-    /// Returns none if the file goes on, or is damaged.
-    fn fill(&mut self, reader: &mut Reader, file: impl Read) -> Option<()> {
+    /// Reads what was added to the file since it was read last. Returns false if it is another file, of which nothing is read.
+    pub fn go_on(&mut self, mut file: impl Read + Seek) -> bool {
+        let mut head = vec![0; self.head.len()];
+        let is_same = !head.is_empty() && file.read_exact(&mut head).is_ok() && head == self.head;
+        if !is_same || file.seek(SeekFrom::Start(self.read_bytes)).is_err() {
+            return false;
+        }
+        if self.frames.len() < MOST_FRAMES {
+            // MPDUs of the last PPDU may have been added.
+            let known = self.frames.len().saturating_sub(1);
+            let skipped = head.len() as u64;
+            self.is_partial = self.fill(Cursor::new(head).chain(file), skipped).is_none();
+            self.find_collisions(known);
+        }
+        true
+    }
+
+    /// Returns none if the file goes on, or is damaged. Of it, `skipped` bytes were read before.
+    fn fill(&mut self, file: impl Read, skipped: u64) -> Option<()> {
         let mut blocks = PcapNGReader::new(BUFFER, file).ok()?;
         let mut asked = 0;
+        self.read_bytes -= skipped;
+        let known = self.head.len();
+        let mut passed = 0;
         loop {
             match blocks.next() {
                 Ok((offset, PcapBlockOwned::NG(Block::EnhancedPacket(packet)))) => {
                     let at_ns = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
                     let kept = packet.data.get(..packet.caplen as usize).unwrap_or(packet.data);
-                    if let Some(frame) = reader.frame(at_ns, packet.origlen, kept) {
+                    if let Some(frame) = self.reader.frame(at_ns, packet.origlen, kept) {
                         self.add(frame);
                     }
                     blocks.consume(offset);
-                    asked = 0;
+                    self.read_bytes += offset as u64;
+                    (asked, self.has_head) = (0, true);
                     if self.frames.len() > MOST_FRAMES {
                         self.frames.truncate(MOST_FRAMES);
                         return None;
                     }
                 }
                 Ok((offset, _)) => {
+                    passed += offset;
+                    if !self.has_head && passed > known {
+                        self.extend_head(blocks.data().get(..offset));
+                    }
                     blocks.consume(offset);
+                    self.read_bytes += offset as u64;
                     asked = 0;
                 }
                 Err(PcapError::Eof) => return Some(()),
@@ -162,6 +197,14 @@ impl AirLog {
                 }
                 Err(_) => return None,
             }
+        }
+    }
+
+    /// Adds a block to what is in front of the first frame, unless that becomes too much.
+    fn extend_head(&mut self, block: Option<&[u8]>) {
+        match block.filter(|block| self.head.len() + block.len() <= MOST_HEAD) {
+            Some(block) => self.head.extend_from_slice(block),
+            None => (self.head, self.has_head) = (Vec::new(), true),
         }
     }
 
@@ -184,17 +227,21 @@ impl AirLog {
         self.frames.push(frame);
     }
 
-    /// Frames are in order of their ends.
-    fn find_collisions(&mut self) {
+    /// Compares all frames with those before them, but for so many that were compared already. Frames are in order of their ends.
+    fn find_collisions(&mut self, known: usize) {
         // Files of others may be in any order.
-        self.frames.sort_by_key(|frame| frame.to_ns);
+        let is_in_order = self.frames.is_sorted_by_key(|frame| frame.to_ns);
+        if !is_in_order {
+            self.frames.sort_by_key(|frame| frame.to_ns);
+        }
+        let known = if is_in_order { known } else { 0 };
         let overlap = |one: &AirFrame, other: &AirFrame| {
             one.from_ns < other.to_ns
                 && other.from_ns < one.to_ns
                 && one.sender != other.sender
                 && one.channel_mhz == other.channel_mhz
         };
-        for later in 0..self.frames.len() {
+        for later in known..self.frames.len() {
             let begins = self.frames[later].from_ns;
             let earlier = (0..later).rev().take_while(|place| self.frames[*place].to_ns > begins);
             for place in earlier.take(MOST_AT_ONCE).collect::<Vec<_>>() {
@@ -260,6 +307,7 @@ impl AirLog {
     }
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Reader {
     /// The places of stations by their addresses.
     macs: HashMap<[u8; 6], u16>,

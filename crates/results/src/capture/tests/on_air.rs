@@ -7,7 +7,7 @@ use netloom_fabric::{Fabric, PortId};
 use netloom_lab::Plan;
 use netloom_packet::Packet;
 use netloom_units::Instant;
-use std::io::BufWriter;
+use std::io::{BufWriter, Cursor};
 use std::process::Command;
 
 fn lab(medium: &str, capture: &str) -> Plan {
@@ -156,6 +156,38 @@ fn a_log_of_a_damaged_file_has_what_is_before_the_damage() {
         broken[at] ^= 0xff;
     }
     assert!(AirLog::read(&plan, capture, &b"no capture"[..]).is_empty());
+}
+
+/// Whoever reads a file on as it grows knows in the end what one who reads it at once knows, wherever it was cut; aggregates and collisions across a cut are whole.
+#[test]
+fn a_log_goes_on_where_it_ended() {
+    let plan = lab("standard: n, rate: {mcs: 7}", "");
+    let mut sent: Vec<_> = (0..40).map(|number| (1_000 + number, [1, 0], 1_000)).collect();
+    sent.extend([(80_000, [1, 0], 400), (80_000, [2, 0], 400), (120_000, [0, 1], 100)]);
+    let file = captured(&plan, &sent);
+    let capture = &plan.capture[0];
+    let whole = AirLog::read(&plan, capture, &file[..]);
+    assert!(whole.span((0, u64::MAX), 1, 0).stations.iter().any(|own| own.collisions > 0));
+    for step in [37, 211, 1_733, file.len() - 3] {
+        let mut log = AirLog::default();
+        let mut again = 0;
+        for cut in (0..file.len()).step_by(step).chain([file.len()]) {
+            if !log.go_on(Cursor::new(&file[..cut])) {
+                (log, again) = (AirLog::read(&plan, capture, &file[..cut]), again + 1);
+            }
+            assert!(cut == file.len() || log.len() <= whole.len());
+        }
+        assert_eq!((&log, again <= 400 / step + 2), (&whole, true), "{step}: {again}");
+        // Nothing was added.
+        assert!(log.go_on(Cursor::new(&file[..])));
+        assert_eq!(log, whole);
+    }
+    // Another file is not read on.
+    let mut log = whole.clone();
+    let mut other = file.clone();
+    other[30] ^= 1;
+    assert!(!log.go_on(Cursor::new(&other[..])) && !log.go_on(Cursor::new(&file[..20])));
+    assert_eq!(log, whole);
 }
 
 /// Both stations have waited for long and get a packet at the same instant: they collide, and are sent again.
