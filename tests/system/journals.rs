@@ -205,3 +205,45 @@ fn a_run_that_is_killed_leaves_its_journal() {
     let told = fixture.netloom(&["journal", "results/noted/latest", "--summary"]);
     assert!(told.stdout.contains("far.forward"), "{told:#?}");
 }
+
+/// Two stations collide: `--attempts` shows what was on the air, and a journal without attempts says how to get them.
+#[test]
+fn a_journal_shows_attempts_on_the_air() {
+    let user = User::some().into_iter().next().expect("somebody");
+    let fixture = Fixture::new(user);
+    let lab = |journal: &str| {
+        format!(
+            "nodes: [ap, s, t]\nlinks: {{wifi: {{ends: [ap, s, t], medium: {{kind: wifi, standard: a, access_point: ap}}}}}}\n\
+             traffic:\n  - {{from: s, to: ap, kind: constant, rate: 20 Mbit/s, size: 1500 B}}\n  - {{from: t, to: ap, kind: constant, rate: 20 Mbit/s, size: 1500 B}}\n\
+             journal: {journal}\n"
+        )
+    };
+    fixture.write("tried.yaml", &lab("{attempts: true}"));
+    fixture.write("plain.yaml", &lab("all"));
+    for name in ["tried", "plain"] {
+        fixture.netloom(&["sim", &format!("{name}.yaml"), "--for", "100ms"]).expect_code(0);
+    }
+    let asked = |more: &[&str]| {
+        let all = [&["journal", "results/tried/latest", "--attempts"], more].concat();
+        fixture.netloom(&all).expect_code(0).stdout
+    };
+    let csv = asked(&["--format", "csv"]);
+    let all = rows(&csv);
+    assert!(all.len() > 100 && all.iter().all(|row| number(row, "rate_kilobits_per_second") == 54_000));
+    let again = all.iter().find(|row| row["attempt"] == "2").expect("somebody is sent again");
+    assert!(["s", "t"].contains(&again["sender"]) && again["receiver"] == "ap", "{again:?}");
+    let lost = asked(&["--dropped", "--format", "csv"]);
+    assert!(!rows(&lost).is_empty() && rows(&lost).iter().all(|row| row["outcome"] == "lost"));
+    let table = asked(&["-n", "3"]);
+    assert_eq!(table.lines().count(), 4);
+    assert!(table.contains("54.0 Mbit/s") && table.contains(" > ap"), "{table}");
+    // Packets are as they are without.
+    let packets = |name: &str| {
+        let folder = format!("results/{name}/latest");
+        fixture.netloom(&["journal", &folder, "--format", "csv"]).expect_code(0).stdout
+    };
+    assert_eq!(packets("tried"), packets("plain"));
+    let refused = fixture.netloom(&["journal", "results/plain/latest", "--attempts"]).expect_code(2);
+    assert!(refused.stderr.contains("journal: {attempts: true}"), "{refused:#?}");
+    fixture.netloom(&["journal", "results/tried/latest", "--attempts", "--format", "mahimahi"]).expect_code(2);
+}

@@ -254,7 +254,7 @@ export interface AirFrame {
   /** Their places among the stations; null for one that is not known, and for everybody. */
   sender: number | null;
   receiver: number | null;
-  kind: "data" | "rts" | "cts" | "ack" | "block-ack";
+  kind: "data" | "rts" | "cts" | "ack" | "block-ack" | "beacon" | "management";
   channel_mhz: number;
   mpdus: number;
   bad: number;

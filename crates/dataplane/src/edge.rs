@@ -97,6 +97,7 @@ impl Edge {
         }
         *own = trace_observer;
         fabric.take_notes(|pipe| own.as_ref().is_some_and(|own| own.wants(pipe)));
+        fabric.record_attempts(own.as_ref().is_some_and(|own| own.wants_attempts()));
     }
 
     /// What has left the fabric has been handed over: the trace observer takes its notes. `now` is asked for if there is one.

@@ -344,6 +344,11 @@ impl Fabric {
         })
     }
 
+    /// Starts or stops noting attempts to send packets over the air of radio media, in the pipes of which notes are taken.
+    pub fn record_attempts(&mut self, wanted: bool) {
+        self.pipes.iter_mut().for_each(|pipe| pipe.record_attempts(wanted));
+    }
+
     /// Starts or stops recording the PPDUs of radio media.
     pub fn record_frames(&mut self, wanted: bool) {
         self.pipes.iter_mut().for_each(|pipe| pipe.record_frames(wanted));

@@ -10,6 +10,11 @@ pub trait TraceObserver {
     /// Whether it wants notes of this pipe.
     fn wants(&self, pipe: PipeId) -> bool;
 
+    /// Whether it wants notes of attempts on the air of radio media, too.
+    fn wants_attempts(&self) -> bool {
+        false
+    }
+
     /// It may take notes. What has left pipes by now has been handed over. All that happens before `now` has happened, but for
     /// what a driver in real time has not read yet; a pipe may still have put off noting it ([`Fabric::settle`]).
     fn take(&mut self, fabric: &mut Fabric, now: Instant);

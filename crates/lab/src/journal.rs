@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::{Errors, keep};
-use crate::forms::forms;
+use crate::forms::{Placed, forms};
 use crate::keyed::{Keyed, WrittenKeys, sections};
 use crate::kinds::PIPE_REFERENCE;
 use crate::models::filter::Matching;
@@ -44,6 +44,8 @@ sections! {
         r#match: Matching, "{protocol: tcp}";
         /// How large the file becomes at most, 1 MB and above; what has no room any more is counted. Default: no limit.
         limit: Limit, "1 GB";
+        /// Whether each attempt to send a packet over the air of a radio medium of kind wifi is written down, too. Default: false.
+        attempts: Placed<bool>, "true";
     }
 }
 
@@ -96,6 +98,7 @@ pub(crate) fn write(journal: &JournalPlan) -> String {
     let parts = [
         journal.filter.as_ref().map(|filter| format!("match: {}", filter.write_map())),
         journal.limit.map(|limit| format!("limit: {limit}")),
+        journal.attempts.then(|| "attempts: true".to_owned()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

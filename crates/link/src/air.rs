@@ -8,6 +8,7 @@
 
 mod channel;
 mod frames;
+mod management;
 mod roaming;
 
 use crate::AirCounters;
@@ -16,7 +17,10 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 use channel::Channel;
+use frames::Records;
 pub use frames::{AirMpdu, AirPacket, AirPpdu, AirWay};
+use management::Beaconing;
+pub use management::{AirBeacons, AirManagement};
 use netloom_packet::Packet;
 use netloom_radio::{
     AccessCategory, AccessPoints, AntennaPattern, Associated, Cause, CellConfig, CellSignal, ConfigError, Decibels,
@@ -43,6 +47,8 @@ pub struct AirConfig {
     pub radio: Option<RadioConfig>,
     /// The interferers where all stations hear one another; those with signals are part of these.
     pub interferers: Vec<Interferer>,
+    /// The beacons of access points, and with them the frames with which stations come to one; none: neither takes any time.
+    pub beacons: Option<AirBeacons>,
 }
 
 /// A kind of radio media, with its parameters.
@@ -151,6 +157,8 @@ struct Load {
     is_last_hop: bool,
     /// Whether it was told ahead of time that it arrives.
     is_foreseen: bool,
+    /// The kind of a frame of the network itself, whose body stands in the place of a packet.
+    management: Option<AirManagement>,
 }
 
 /// The fate of a packet.
@@ -183,6 +191,9 @@ pub(crate) struct Air {
     told: usize,
     /// Who hears what is for everybody, by when it arrives and the port where it came from, where that differs; with several access points, who hears each packet.
     groups: VecDeque<(Instant, u32, Vec<u32>)>,
+    /// The beacons, if there are any.
+    beaconing: Option<Box<Beaconing>>,
+    records: Records,
 }
 
 /// The ports at which a packet is heard that has come through.
@@ -228,6 +239,8 @@ impl Air {
             refused_at: Instant::ZERO,
             told: 0,
             groups: VecDeque::new(),
+            beaconing: Beaconing::new(config, seed),
+            records: Records::new(config),
         })
     }
 
@@ -270,7 +283,7 @@ impl Air {
         self.learn(from, &packet);
         let to = self.destination(from, &packet);
         let is_last_hop = self.access_point.is_none_or(|point| point == from || to == Some(point));
-        self.enqueue(now, Load { packet, from, to, is_last_hop, is_foreseen: false });
+        self.enqueue(now, Load { packet, from, to, is_last_hop, is_foreseen: false, management: None });
     }
 
     /// Where the packet comes from is behind this station.
@@ -295,16 +308,21 @@ impl Air {
     /// When something happens next that is to be looked at.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
         let refused = (!self.refused.is_empty()).then_some(self.refused_at);
-        self.channel.next_wake().into_iter().chain(refused).min()
+        self.channel.next_wake().into_iter().chain(refused).chain(self.next_beacon()).min()
     }
 
     /// Shows what became of packets until `now`. To be called at each of its wakes, since what an access point sends on, it sends then.
     pub(crate) fn advance(&mut self, now: Instant, mut sink: impl FnMut(OffAir)) {
+        self.send_beacons(now);
         self.announce(now, &mut sink);
-        let mut onward = Vec::new();
+        let (mut onward, mut answered) = (Vec::new(), Vec::new());
         let Self { channel, ports, groups, access_point, is_roaming, .. } = self;
         channel.advance(now, |outcome, heard_by| {
             let load = outcome.frame.payload;
+            if let Some(kind) = load.management {
+                answered.extend(outcome.dropped.is_none().then_some((kind, load.from, load.to)));
+                return;
+            }
             match outcome.dropped {
                 None if load.is_last_hop => {
                     if !load.is_foreseen {
@@ -321,12 +339,14 @@ impl Air {
             }
         });
         onward.into_iter().for_each(|(to, load)| self.send_on(now, to, load));
+        answered.into_iter().for_each(|(kind, from, to)| self.answer(now, kind, from, to));
         self.refused.drain(..).for_each(|packet| sink(OffAir::Dropped { packet, cause: crate::Cause::Air }));
     }
 
-    /// When something happens next though nothing is inside: stations come and go between several access points.
+    /// When something happens next though nothing is inside: stations come and go between several access points, or somebody wants to see beacons.
     pub(crate) fn own_wake(&self) -> Option<Instant> {
-        self.next_wake().filter(|_| self.is_roaming)
+        let is_seen = self.beaconing.is_some() && self.channel.is_recording();
+        self.next_wake().filter(|_| self.is_roaming || is_seen)
     }
 
     /// Returns the instant before which all is known that arrives, whatever comes from `now` on.
@@ -344,7 +364,7 @@ impl Air {
         let Self { channel, ports, groups, access_point, is_roaming, .. } = self;
         channel.foresee(|at, frame, heard_by| {
             let load = &mut frame.payload;
-            if load.is_last_hop && !load.is_foreseen {
+            if load.is_last_hop && !load.is_foreseen && load.management.is_none() {
                 load.is_foreseen = true;
                 let hub = if *is_roaming { Some(load.from) } else { *access_point };
                 note_hearers(groups, (ports, hub, *is_roaming), at, load, heard_by);
@@ -358,7 +378,7 @@ impl Air {
         self.groups.clear();
         self.refused.drain(..).for_each(&mut sink);
         self.channel.clear(now, |frame| {
-            if !frame.payload.is_foreseen {
+            if !frame.payload.is_foreseen && frame.payload.management.is_none() {
                 sink(frame.payload.packet);
             }
         });
@@ -366,6 +386,7 @@ impl Air {
 
     pub(crate) fn begin_counting(&mut self, now: Instant) {
         self.channel.begin_counting(now);
+        self.begin_beacons(now);
     }
 
     pub(crate) fn counters(&self) -> AirCounters {

@@ -72,7 +72,8 @@ mod transmitter;
 mod watched;
 
 pub use air::{
-    AirAntenna, AirConfig, AirMedium, AirMpdu, AirPacket, AirPpdu, AirStation, AirTerminal, AirWay, Hearers,
+    AirAntenna, AirBeacons, AirConfig, AirManagement, AirMedium, AirMpdu, AirPacket, AirPpdu, AirStation, AirTerminal,
+    AirWay, Hearers,
 };
 pub use cause::Cause;
 pub use chance::ChanceConfig;
@@ -95,7 +96,7 @@ pub use hash::FlowHash;
 pub use loss::{
     EveryConfig, GilbertConfig, GilbertElliottConfig, LossConfig, MarkovConfig, PacketsConfig, SequenceConfig, Then,
 };
-pub use note::{Content, Event, Fate, Note, Outcome, Segments};
+pub use note::{Attempt, Content, Event, Fate, Note, Outcome, Segments};
 pub use overhead::OverheadConfig;
 pub use packet_sampler::{SampledPacket, SampledPackets, Sent};
 pub use partition_set::{NodeIndex, NodePartition, PartitionKind, PartitionSet};

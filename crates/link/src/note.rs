@@ -49,6 +49,13 @@ pub enum Event {
         /// When the packet is due at the other end.
         due: Instant,
     },
+    /// The packet was on the air of a radio medium, and may be so again. The note comes when that is looked at, not before its end.
+    Tried {
+        /// The attempt.
+        attempt: Attempt,
+        /// The packet's size and headers.
+        content: Content,
+    },
     /// The packet leaves the pipe: when it is due; segments that leave together, when the last of them is.
     Left,
     /// The packet was dropped.
@@ -58,6 +65,25 @@ pub enum Event {
         /// The packet's size and headers.
         content: Content,
     },
+}
+
+/// An attempt to send a packet over the air of a radio medium, which is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// When the PPDU with the packet began, behind RTS and CTS.
+    pub start: Instant,
+    /// When the PPDU ended.
+    pub end: Instant,
+    /// The rate of the PPDU in thousands of bits per second, cut.
+    pub kilobits_per_second: u32,
+    /// The number of the attempt, from 1 on. What an access point sends on begins anew.
+    pub number: u32,
+    /// Whether the destination decoded the packet; of a packet to everybody, whether anybody did.
+    pub is_decoded: bool,
+    /// The place of the sender among the stations.
+    pub from: u16,
+    /// The place of the destination among the stations; none: everybody.
+    pub to: Option<u16>,
 }
 
 /// A drop or a mark of a packet, or of segments of a train, which does not show at the pipe's end alone.
@@ -120,6 +146,10 @@ impl Content {
 impl Event {
     pub(crate) fn entered(packet: &Packet) -> Self {
         Self::Entered { content: Content::of(packet) }
+    }
+
+    pub(crate) fn tried(packet: &Packet, attempt: Attempt) -> Self {
+        Self::Tried { attempt, content: Content::of(packet) }
     }
 
     pub(crate) fn dropped(packet: &Packet, cause: Cause) -> Self {

@@ -77,8 +77,8 @@ pub struct Aired<P> {
 pub struct AiredMpdu<P> {
     /// The sequence number: below 4,096.
     pub sequence: u16,
-    /// Whether it was on the air before.
-    pub is_retry: bool,
+    /// How often it was on the air before: with more than zero it is a retry.
+    pub sent: u32,
     /// Whether its destination decodes it; of a PPDU to everybody, anybody.
     pub is_decoded: bool,
     /// The payloads of its frames: one, or several of an A-MSDU.
@@ -88,7 +88,7 @@ pub struct AiredMpdu<P> {
 /// An MPDU that is on the air, in its queue.
 pub(crate) struct OnAir<'a, P> {
     pub(crate) sequence: u16,
-    pub(crate) is_retry: bool,
+    pub(crate) sent: u32,
     pub(crate) is_decoded: bool,
     pub(crate) frames: Vec<&'a Frame<P>>,
 }
@@ -130,7 +130,7 @@ impl<P> Recorder<P> {
         let copy = self.copy;
         let mpdu = |own: OnAir<'a, P>| AiredMpdu {
             sequence: own.sequence,
-            is_retry: own.is_retry,
+            sent: own.sent,
             is_decoded: own.is_decoded,
             payloads: own.frames.into_iter().map(|frame| copy(&frame.payload)).collect(),
         };

@@ -136,6 +136,27 @@ impl<P> Medium<P> {
         }
     }
 
+    /// Takes a management frame at `now` that a station sends, whose size is that of its body. It goes at the lowest basic rate, in front of other frames of the most
+    /// urgent category. Its outcome is handed out as those of others are, but it is not counted as a frame.
+    ///
+    /// # Panics
+    /// If there is no station `from`.
+    pub fn enqueue_management(&mut self, now: Instant, from: StationId, frame: Frame<P>) {
+        self.run_until(now);
+        let is_busy = self.on_air.is_some() || self.disturbed.is_some();
+        let (at, number) = (self.now, self.arrivals);
+        self.arrivals += 1;
+        let Some(contender) = self.stations[from.0 as usize].contenders.last_mut() else { return };
+        let was_empty = contender.queue.is_empty();
+        contender.queue.push_management((at, number), frame);
+        if was_empty {
+            contender.ask(at, is_busy);
+            if !is_busy {
+                self.next_begin = self.next_begin.into_iter().chain(contender.due()).min();
+            }
+        }
+    }
+
     /// Returns when [`Medium::advance`] wants to be called: there may be something to hand out then. None while there is nothing to do.
     #[inline]
     pub fn next_wake(&self) -> Option<Instant> {
@@ -319,12 +340,13 @@ impl<P> Medium<P> {
         let station = &mut self.stations[party.station];
         let (counters, outcomes) = (&mut station.counters, &mut self.outcomes);
         station.contenders[party.category].queue.release(party.flow, |frame, dropped| {
+            let counted = u64::from(!party.is_management);
             if dropped.is_some() {
-                counters.dropped += 1;
-                counters.lost += 1;
+                counters.dropped += counted;
+                counters.lost += counted;
             } else {
-                counters.delivered += 1;
-                counters.delivered_bytes += frame.size.get();
+                counters.delivered += counted;
+                counters.delivered_bytes += frame.size.get() * counted;
             }
             outcomes.push_back(Outcome { at, from, frame, dropped });
         });

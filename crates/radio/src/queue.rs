@@ -3,6 +3,9 @@
 //! Frames to one destination are a *flow*. Those of them that were sent have sequence numbers and are in the window of the BlockAck:
 //! as many MPDUs as the window has room for, counted from the first that is not acknowledged. An MPDU that was lost is sent again with
 //! new ones behind it; what its receiver has behind the hole reaches the network when the hole is filled or given up.
+//!
+//! Frames of the network itself, such as beacons, are flows of their own, which go first: each alone in its PPDU, with their own header. They take
+//! no room and are not counted as frames.
 
 use crate::aired::OnAir;
 use crate::config::{Discipline, MediumConfig, RetryLimits};
@@ -93,8 +96,8 @@ struct Mpdu {
     bytes: u64,
     short: u32,
     long: u32,
-    /// Whether it was on the air before: more than an RTS for it.
-    was_sent: bool,
+    /// How often it was on the air before: more than an RTS for it.
+    sent: u32,
     /// The sequence number (IEEE 802.11-2020, 10.3.2.14).
     sequence: u16,
     state: State,
@@ -115,12 +118,25 @@ impl Mpdu {
     }
 }
 
+/// The most management frames that wait for one destination.
+const MOST_MANAGEMENT: usize = 8;
+
+/// The kind of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A frame of the network itself (IEEE 802.11-2020, 9.3.3), whose size is that of its body.
+    Management,
+    /// A frame with a packet.
+    Data,
+}
+
 /// When a frame came, and how many frames of all stations had come before.
 pub(crate) type Arrival = (Instant, u64);
 
 #[derive(Clone, Debug)]
 struct Flow<P> {
     to: Destination,
+    kind: Kind,
     /// With the instant and the number of their arrival, in this order.
     frames: VecDeque<(Arrival, Frame<P>)>,
     /// The MPDUs of the first frames.
@@ -141,39 +157,59 @@ pub(crate) struct Queue<P> {
     ring: VecDeque<usize>,
     discipline: Discipline,
     room: usize,
+    /// The frames with packets, and those without.
     count: usize,
+    managing: usize,
 }
 
 impl<P> Queue<P> {
     pub(crate) fn new(config: &MediumConfig) -> Self {
         let (discipline, room) = (config.discipline, config.queue as usize);
-        Self { flows: Vec::new(), ring: VecDeque::new(), discipline, room, count: 0 }
+        Self { flows: Vec::new(), ring: VecDeque::new(), discipline, room, count: 0, managing: 0 }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.count + self.managing == 0
     }
 
+    /// How many frames with packets wait.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Adds a frame, or gives it back if there is no room.
+    /// Adds a frame with a packet, or gives it back if there is no room.
     pub(crate) fn push(&mut self, arrival: Arrival, frame: Frame<P>) -> Result<(), Frame<P>> {
         if self.count >= self.room {
             return Err(frame);
         }
-        let found = self.flows.iter().position(|flow| flow.to == frame.to);
-        let place = found.unwrap_or_else(|| {
-            self.flows.push(Flow::new(frame.to));
+        self.add(arrival, frame, Kind::Data);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Adds a management frame, unless too many wait: one to everybody, whose successor says the same.
+    pub(crate) fn push_management(&mut self, arrival: Arrival, frame: Frame<P>) {
+        let most = if frame.to == Destination::Everybody { 1 } else { MOST_MANAGEMENT };
+        let waiting = self.place(frame.to, Kind::Management).map_or(0, |place| self.flows[place].frames.len());
+        if waiting < most {
+            self.add(arrival, frame, Kind::Management);
+            self.managing += 1;
+        }
+    }
+
+    fn place(&self, to: Destination, kind: Kind) -> Option<usize> {
+        self.flows.iter().position(|flow| flow.to == to && flow.kind == kind)
+    }
+
+    fn add(&mut self, arrival: Arrival, frame: Frame<P>, kind: Kind) {
+        let place = self.place(frame.to, kind).unwrap_or_else(|| {
+            self.flows.push(Flow::new(frame.to, kind));
             self.flows.len() - 1
         });
         if self.flows[place].frames.is_empty() {
             self.ring.push_back(place);
         }
         self.flows[place].frames.push_back((arrival, frame));
-        self.count += 1;
-        Ok(())
     }
 
     /// The arrival of the frame that waits longest.
@@ -181,9 +217,11 @@ impl<P> Queue<P> {
         self.ring.iter().filter_map(|place| self.flows[*place].head()).min()
     }
 
-    /// The flow whose turn it is, and its destination.
+    /// The flow whose turn it is, and its destination. Management frames go first.
     pub(crate) fn pick(&mut self) -> Option<(usize, Destination)> {
+        let managing = self.ring.iter().copied().filter(|place| self.flows[*place].kind == Kind::Management);
         let place = match self.discipline {
+            _ if self.managing > 0 => managing.min_by_key(|place| self.flows[*place].head())?,
             Discipline::Fifo => self.ring.iter().copied().min_by_key(|place| self.flows[*place].head())?,
             Discipline::AirtimeFq => self.pick_in_turn()?,
         };
@@ -193,6 +231,11 @@ impl<P> Queue<P> {
     /// The destination of a flow.
     pub(crate) fn destination(&self, flow: usize) -> Destination {
         self.flows[flow].to
+    }
+
+    /// Whether a flow is of management frames.
+    pub(crate) fn is_management(&self, flow: usize) -> bool {
+        self.flows[flow].kind == Kind::Management
     }
 
     /// Deficit round robin over time on the air.
@@ -233,7 +276,7 @@ impl<P> Queue<P> {
         let all = own.window.iter().zip(firsts);
         all.filter(|(mpdu, _)| matches!(mpdu.state, State::OnAir | State::Arriving)).map(|(mpdu, first)| OnAir {
             sequence: mpdu.sequence,
-            is_retry: mpdu.was_sent,
+            sent: mpdu.sent,
             is_decoded: mpdu.state == State::Arriving,
             frames: own.frames.range(first..first + mpdu.frames).map(|(_, frame)| frame).collect(),
         })
@@ -242,7 +285,7 @@ impl<P> Queue<P> {
     /// Notes that the data of what is on the air is sent.
     pub(crate) fn note_sent(&mut self, flow: usize) {
         let on_air = |mpdu: &&mut Mpdu| matches!(mpdu.state, State::OnAir | State::Arriving);
-        self.flows[flow].window.iter_mut().filter(on_air).for_each(|mpdu| mpdu.was_sent = true);
+        self.flows[flow].window.iter_mut().filter(on_air).for_each(|mpdu| mpdu.sent += 1);
     }
 
     /// Lets `is_good` decide of each MPDU on the air whether it will be decoded, and returns of how many it says so.
@@ -293,17 +336,24 @@ impl<P> Queue<P> {
         self.flows[flow].foresee(failure, limits, sink);
     }
 
-    /// Takes all frames out, whatever became of them.
+    /// Takes all frames out, whatever became of them, and shows those with packets.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Frame<P>> + '_ {
-        (self.count, self.ring) = (0, VecDeque::new());
-        self.flows.drain(..).flat_map(|flow| flow.frames).map(|(_, frame)| frame)
+        (self.count, self.managing, self.ring) = (0, 0, VecDeque::new());
+        let data = self.flows.drain(..).filter(|flow| flow.kind == Kind::Data);
+        data.flat_map(|flow| flow.frames).map(|(_, frame)| frame)
     }
 
-    /// Takes out all frames for a destination, of which none is on the air.
+    /// Takes out all frames for a destination, of which none is on the air, and returns those with packets.
     pub(crate) fn remove(&mut self, to: Destination) -> Vec<Frame<P>> {
-        let Some(place) = self.flows.iter().position(|flow| flow.to == to) else { return Vec::new() };
+        self.managing -= self.remove_kind(to, Kind::Management).len();
+        let data = self.remove_kind(to, Kind::Data);
+        self.count -= data.len();
+        data
+    }
+
+    fn remove_kind(&mut self, to: Destination, kind: Kind) -> Vec<Frame<P>> {
+        let Some(place) = self.place(to, kind) else { return Vec::new() };
         let flow = &mut self.flows[place];
-        self.count -= flow.frames.len();
         (flow.window, flow.covered) = (VecDeque::new(), 0);
         self.ring.retain(|other| *other != place);
         flow.frames.drain(..).map(|(_, frame)| frame).collect()
@@ -314,7 +364,10 @@ impl<P> Queue<P> {
         let before = self.flows[flow].frames.len();
         self.flows[flow].release(&mut sink);
         let after = self.flows[flow].frames.len();
-        self.count -= before - after;
+        match self.flows[flow].kind {
+            Kind::Data => self.count -= before - after,
+            Kind::Management => self.managing -= before - after,
+        }
         if before > 0 && after == 0 {
             self.ring.retain(|place| *place != flow);
         }
@@ -322,8 +375,8 @@ impl<P> Queue<P> {
 }
 
 impl<P> Flow<P> {
-    fn new(to: Destination) -> Self {
-        Self { to, frames: VecDeque::new(), window: VecDeque::new(), covered: 0, sequence: 0, deficit: QUANTUM }
+    fn new(to: Destination, kind: Kind) -> Self {
+        Self { to, kind, frames: VecDeque::new(), window: VecDeque::new(), covered: 0, sequence: 0, deficit: QUANTUM }
     }
 
     fn head(&self) -> Option<Arrival> {
@@ -331,7 +384,7 @@ impl<P> Flow<P> {
     }
 
     fn load(&mut self, limits: &Limits, ppdu: &Ppdu, time: Duration) -> Load {
-        let is_alone = !limits.has_aggregates() || self.to == Destination::Everybody;
+        let is_alone = !limits.has_aggregates() || self.to == Destination::Everybody || self.kind == Kind::Management;
         let (mut load, mut aggregate, mut place) = (Load::default(), 0, 0);
         loop {
             place += self.window.iter().skip(place).take_while(|mpdu| mpdu.state != State::Waiting).count();
@@ -363,9 +416,11 @@ impl<P> Flow<P> {
     /// Makes an MPDU of the next frames, at the end of the window; false if there are none.
     fn form(&mut self, limits: &Limits) -> bool {
         let Some((_, first)) = self.frames.get(self.covered) else { return false };
-        let mut body = LLC + first.size.get();
+        let is_data = self.kind == Kind::Data;
+        let (header, llc) = if is_data { (limits.header, LLC) } else { (HEADER, 0) };
+        let mut body = llc + first.size.get();
         let (mut frames, mut amsdu) = (1, SUBFRAME + body);
-        if self.to != Destination::Everybody {
+        if self.to != Destination::Everybody && is_data {
             while let Some((_, next)) = self.frames.get(self.covered + frames) {
                 // All subframes but the last are filled up.
                 let longer = amsdu.next_multiple_of(4) + SUBFRAME + LLC + next.size.get();
@@ -377,11 +432,11 @@ impl<P> Flow<P> {
                 frames += 1;
             }
         }
-        let bytes = limits.header + body;
+        let bytes = header + body;
         let sequence = self.sequence;
         self.sequence = (sequence + 1) % SEQUENCES;
         let state = State::Waiting;
-        self.window.push_back(Mpdu { frames, bytes, short: 0, long: 0, was_sent: false, sequence, state });
+        self.window.push_back(Mpdu { frames, bytes, short: 0, long: 0, sent: 0, sequence, state });
         self.covered += frames;
         true
     }

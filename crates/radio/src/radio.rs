@@ -286,6 +286,23 @@ impl<P> RadioMedium<P> {
         }
     }
 
+    /// Takes a management frame as [`Medium::enqueue_management`](crate::Medium::enqueue_management) does.
+    ///
+    /// # Panics
+    /// If there is no station `from`.
+    pub fn enqueue_management(&mut self, now: Instant, from: StationId, frame: Frame<P>) {
+        self.run_until(now);
+        let (at, number) = (self.now, self.arrivals);
+        self.arrivals += 1;
+        let station = &mut self.stations[from.0 as usize];
+        let Some(contender) = station.contenders.last_mut() else { return };
+        let had_nothing = contender.has_nothing();
+        contender.queue.push_management((at, number), frame);
+        if had_nothing {
+            contender.ask(at, !station.is_idle);
+        }
+    }
+
     /// Returns when [`RadioMedium::advance`] wants to be called, and [`RadioMedium::take_join`]: there may be something to hand out then. None while there is
     /// nothing to do.
     pub fn next_wake(&self) -> Option<Instant> {

@@ -57,8 +57,10 @@ impl<P> Station<P> {
         self.links.insert(to, link);
     }
 
-    pub(crate) fn link(&self, to: Destination) -> Link {
+    /// The link of what is to be sent: management frames go at the basic rate.
+    pub(crate) fn link(&self, to: Destination, is_management: bool) -> Link {
         match to {
+            Destination::Station(_) if is_management => self.basic,
             Destination::Everybody => self.basic,
             Destination::Station(id) => self.links.get(&id.0).copied().unwrap_or(self.usual),
         }

@@ -21,6 +21,8 @@ pub(crate) struct Party {
     pub(crate) load: Load,
     /// Whether an RTS and a CTS come first.
     pub(crate) has_rts: bool,
+    /// Whether it is a management frame, of which nobody behind the medium hears.
+    pub(crate) is_management: bool,
     pub(crate) times: Times,
 }
 

@@ -115,6 +115,7 @@ impl Network {
     pub fn with_trace_observer(mut self, trace_observer: Option<Box<dyn TraceObserver>>) -> Self {
         if let Some(trace_observer) = &trace_observer {
             self.fabric.take_notes(|pipe| trace_observer.wants(pipe));
+            self.fabric.record_attempts(trace_observer.wants_attempts());
             // Journals note the begin, too.
             self.fabric.begin_counting(Instant::ZERO);
         }

@@ -2992,18 +2992,22 @@ class Journal(Model):
     def __init__(
         self,
         *,
+        attempts: bool | None = None,
         limit: Size | None = None,
         links: Literal["all"] | Sequence[Name] | None = None,
         match: Match | None = None,
     ) -> None:
         """
         Args:
+            attempts: Whether each attempt to send a packet over the air of a radio medium of kind wifi is written
+                down, too. Default: false.
             limit: How large the file becomes at most, 1 MB and above; what has no room any more is counted. Default:
                 no limit.
             links: The links, or directions of them. Default: all.
             match: Only these packets. Default: all.
         """
         super().__init__()
+        self._put("attempts", attempts)
         self._put("limit", limit)
         self._put("links", links)
         self._put("match", match)
@@ -3599,6 +3603,7 @@ class MediumWifi(Model):
         access_points: Sequence[Name] | None = None,
         ampdu: Size | None = None,
         amsdu: Size | None = None,
+        beacons: Time | Literal["none"] | None = None,
         capture: str | Literal["none"] | None = None,
         channel: int | None = None,
         coding: Literal["bcc", "ldpc"] | None = None,
@@ -3640,6 +3645,8 @@ class MediumWifi(Model):
             ampdu: The largest A-MPDU: packets that are acknowledged one by one; 0 B turns it off. Default: that of
                 the standard, 65535 B with n.
             amsdu: The largest A-MSDU: packets under one header. Default: none.
+            beacons: The time from one beacon of an access point to the next; with it, beacons and the frames with
+                which stations come to an access point are on the air. none: they take no time. Default: none.
             capture: How much stronger a frame must be to take the receiver of one that began up to 16 us before;
                 none: it never does. Default: 5 dB.
             channel: The channel, which decides the band: 1 to 14 at 2.4 GHz, others at 5 GHz. Default: 1 with b and
@@ -3691,6 +3698,7 @@ class MediumWifi(Model):
         self._put("access_points", access_points)
         self._put("ampdu", ampdu)
         self._put("amsdu", amsdu)
+        self._put("beacons", beacons)
         self._put("capture", capture)
         self._put("channel", channel)
         self._put("coding", coding)
@@ -6287,7 +6295,8 @@ class WifiRoaming(Model):
     ) -> None:
         """
         Args:
-            beacons: The time from one beacon to the next. Default: 102.4 ms.
+            beacons: The time from one beacon to the next, at which stations look. Default: that of the medium's
+                beacons, 102.4 ms if it has none.
             below: The power of its own access point below which a station looks for another one. Default: -70 dBm.
             gap: For how long a station is off the air when it goes. Default: 50 ms.
             hysteresis: How much stronger the other one has to be. Default: 8 dB.

@@ -35,6 +35,8 @@ const KINDS: Record<AirFrame["kind"], string> = {
   cts: "CTS",
   ack: "ACK",
   "block-ack": "BlockAck",
+  beacon: "beacon",
+  management: "association",
 };
 
 /** Nothing, if the lab has no radio media of 802.11. */

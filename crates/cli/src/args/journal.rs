@@ -12,6 +12,7 @@ use std::path::PathBuf;
   netloom journal results/dumbbell/latest --summary
   netloom journal results/dumbbell/latest --link backbone.forward --dropped
   netloom journal results/dumbbell/latest --match 'tcp port 5201' --during '2 s..5 s' --format csv > packets.csv
+  netloom journal results/roaming/latest --attempts --dropped
   netloom journal journal.arrows --format json | jq 'select(.cause == \"queue\") | .dropped_ns'
   netloom journal results/dumbbell/latest --link backbone.forward --format mahimahi > uplink.log
 
@@ -36,6 +37,9 @@ pub(crate) struct JournalArgs {
     /// Only packets that the queue marked as having experienced congestion
     #[arg(long)]
     pub(crate) marked: bool,
+    /// Attempts to send packets over the air instead of packets: of labs whose journal has `attempts: true`
+    #[arg(short, long, conflicts_with_all = ["summary", "marked"])]
+    pub(crate) attempts: bool,
     /// One row per pipe: packets, drops by cause, delays
     #[arg(short, long)]
     pub(crate) summary: bool,

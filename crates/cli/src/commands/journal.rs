@@ -5,8 +5,8 @@ use crate::args::{JournalArgs, JournalFormat};
 use crate::talk;
 use netloom_judge::{ExitCode, quantity};
 use netloom_results::journal::{
-    Fate, Happened, JOURNAL, JournalError, JournalPipe, JournalReader, PipeSummary, Record, Selection, Selector,
-    Spread, Summary, cause_name, csv_heading, csv_row, json_row, write_mahimahi,
+    AirAttempt, Fate, Happened, JOURNAL, JournalError, JournalPipe, JournalReader, PipeSummary, Record, Selection,
+    Selector, Spread, Summary, attempts_heading, cause_name, csv_heading, csv_row, json_row, write_mahimahi,
 };
 use netloom_results::render::{Align, Table};
 use std::fs::File;
@@ -22,7 +22,18 @@ pub(super) fn journal(args: &JournalArgs) -> Outcome {
     let selector = selection(args).among(reader.pipes());
     let selector = selector.map_err(|why| Failure::new(ExitCode::Usage, format!("--link: {why}")))?;
     let format = if args.json { JournalFormat::Json } else { args.format };
+    if args.attempts && !reader.has_attempts() {
+        let what = format!(
+            "{} has no attempts on the air: a run keeps them if its lab file says `journal: {{attempts: true}}`",
+            path.display()
+        );
+        return Err(Failure::new(ExitCode::Usage, what));
+    }
     match format {
+        JournalFormat::Mahimahi if args.attempts => Err(Failure::new(
+            ExitCode::Usage,
+            "--attempts: mahimahi logs packets: print attempts as a table, CSV or JSON",
+        )),
         JournalFormat::Mahimahi => mahimahi(&path, reader.pipes(), &selector),
         _ if args.summary => summary(&path, reader, &selector, format),
         _ => packets(&path, reader, &selector, args, format),
@@ -67,6 +78,8 @@ fn packets(path: &Path, reader: Reader, selector: &Selector, args: &JournalArgs,
     let mut out = BufWriter::new(io::stdout().lock());
     let widths = Widths::of(&pipes);
     let heading = match format {
+        JournalFormat::Csv if args.attempts => Some(attempts_heading()),
+        JournalFormat::Table if args.attempts => Some(widths.attempts_heading()),
         JournalFormat::Csv => Some(csv_heading()),
         JournalFormat::Table => Some(widths.heading()),
         _ => None,
@@ -74,7 +87,8 @@ fn packets(path: &Path, reader: Reader, selector: &Selector, args: &JournalArgs,
     let mut state = heading.map_or(Ok(()), |heading| writeln!(out, "{heading}"));
     let (mut shown, mut damage) = (0, None);
     let mut more = false;
-    for record in reader {
+    let shown_rows = if args.attempts { reader.with_attempts() } else { reader };
+    for record in shown_rows {
         let record = match record {
             Ok(record) => record,
             Err(error) => {
@@ -82,7 +96,7 @@ fn packets(path: &Path, reader: Reader, selector: &Selector, args: &JournalArgs,
                 break;
             }
         };
-        if !selector.selects(&record) {
+        if !selector.selects(&record) || args.attempts != record.attempt.is_some() {
             continue;
         }
         if shown == most {
@@ -94,7 +108,10 @@ fn packets(path: &Path, reader: Reader, selector: &Selector, args: &JournalArgs,
         state = state.and_then(|()| match format {
             JournalFormat::Csv => writeln!(out, "{}", csv_row(&record, pipe)),
             JournalFormat::Json => writeln!(out, "{}", json_row(&record, pipe)),
-            _ => writeln!(out, "{}", widths.row(&record, pipe)),
+            _ => match &record.attempt {
+                Some(attempt) => writeln!(out, "{}", widths.attempt(&record, attempt, pipe)),
+                None => writeln!(out, "{}", widths.row(&record, pipe)),
+            },
         });
         if state.is_err() {
             break;
@@ -104,7 +121,8 @@ fn packets(path: &Path, reader: Reader, selector: &Selector, args: &JournalArgs,
         return DONE;
     }
     if more && args.limit.is_none() {
-        talk::say(&format!("these are the first {most} packets: `-n N` shows more, `--format csv` all"));
+        let what = if args.attempts { "attempts" } else { "packets" };
+        talk::say(&format!("these are the first {most} {what}: `-n N` shows more, `--format csv` all"));
     }
     damage.map_or(DONE, Err)
 }
@@ -124,6 +142,32 @@ impl Widths {
         format!(
             "{:<pipe$}  {:>13}  {:>9}  {:>9}  {:>6}  {:<14}  flow",
             "pipe", "arrived (s)", "waited", "in all", "bytes", "fate"
+        )
+    }
+
+    fn attempts_heading(&self) -> String {
+        let pipe = self.pipe;
+        format!(
+            "{:<pipe$}  {:>13}  {:>9}  {:>7}  {:>12}  {:>6}  {:<7}  {:<20}  flow",
+            "pipe", "began (s)", "lasted", "attempt", "rate", "bytes", "outcome", "way"
+        )
+    }
+
+    fn attempt(&self, record: &Record, attempt: &AirAttempt, pipe: &JournalPipe) -> String {
+        let width = self.pipe;
+        let lasted = record.sent_ns.map_or(0, |sent| u64::try_from(sent - record.arrived_ns).unwrap_or(0));
+        let outcome = if matches!(record.fate, Fate::Delivered { .. }) { "decoded" } else { "lost" };
+        format!(
+            "{:<width$}  {:>13}  {:>9}  {:>7}  {:>12}  {:>6}  {:<7}  {:<20}  {}",
+            name(pipe),
+            seconds(record.arrived_ns),
+            quantity::span(lasted),
+            attempt.number,
+            format!("{:.1} Mbit/s", f64::from(attempt.kilobits_per_second) / 1e3),
+            record.size_bytes,
+            outcome,
+            format!("{} > {}", attempt.sender, attempt.receiver.as_deref().unwrap_or("all")),
+            flow(record)
         )
     }
 

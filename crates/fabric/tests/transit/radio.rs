@@ -5,7 +5,7 @@ use crate::network::{all, plain, stream};
 use crate::player::{Event, Network, assert_same};
 use crate::switches::{EVERYBODY, MS, SEED, frame, switch};
 use netloom_fabric::{Delivery, DeviceSpec, Fabric, PipeId, PipeSpec, PortId};
-use netloom_link::{AirAntenna, AirConfig, AirMedium, AirStation, AirTerminal, PipeConfig};
+use netloom_link::{AirAntenna, AirBeacons, AirConfig, AirMedium, AirStation, AirTerminal, PipeConfig};
 use netloom_packet::{Packet, Pool};
 use netloom_radio::{
     Access, AccessPoint, AccessPoints, AntennaPattern, CellConfig, CellSignal, Channel, Decibels, Discipline, Drx,
@@ -60,7 +60,8 @@ fn air(
     let stations: Vec<AirStation> = (0..).zip(links).map(station).collect();
     let ports: Vec<PortId> = stations.iter().map(|own| PortId(own.port)).collect();
     let medium = AirMedium::Wifi(medium);
-    let air = AirConfig { medium, stations, access_point, access_points: None, radio, interferers: Vec::new() };
+    let interferers = Vec::new();
+    let air = AirConfig { medium, stations, access_point, access_points: None, radio, interferers, beacons: None };
     let config = PipeConfig { air: Some(Box::new(air)), ..PipeConfig::default() };
     PipeSpec {
         name: "air".into(),
@@ -316,6 +317,11 @@ fn media() -> impl Strategy<Value = PipeSpec> {
             // Of those with signals, one of two has several access points.
             if place.is_multiple_of(6) {
                 let_roam(&mut spec, place / 6);
+            }
+            // Every other one has beacons, so often that stations meet them.
+            if let Some(own) = spec.config.air.as_mut().filter(|_| (place / 12).is_multiple_of(2)) {
+                let interval = Duration::from_micros(1_024 * u64::from(1 + place / 24 % 4));
+                own.beacons = Some(AirBeacons { interval, network: "network".into() });
             }
             spec
         },

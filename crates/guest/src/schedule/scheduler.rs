@@ -239,6 +239,7 @@ impl<M: Machine> Scheduler<M> {
         }
         *own = trace_observer;
         fabric.take_notes(|pipe| own.as_ref().is_some_and(|own| own.wants(pipe)));
+        fabric.record_attempts(own.as_ref().is_some_and(|own| own.wants_attempts()));
     }
 
     /// All has happened that is due before `now`, in all groups.

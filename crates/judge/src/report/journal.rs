@@ -7,6 +7,9 @@ pub struct JournalRow {
     pub file: String,
     /// Packets that are in it, each as often as the pipes that it entered.
     pub packets: u64,
+    /// Attempts on the air that are in it, if it has such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u64>,
     /// The size of the journal in bytes.
     pub bytes: u64,
     /// Packets that it had no room for, since it had reached its limit.

@@ -1,10 +1,14 @@
 //! `access_points` and `roaming` of a medium of kind wifi: a network with several access points, and when stations go from one to another.
 
 use super::measures::{Db, Dbm};
+use crate::diagnostics::Diagnostic;
 use crate::errors::Errors;
 use crate::fields::Fields;
-use crate::forms::{AboveZero, OrZero, Whole};
+use crate::forms::{AboveZero, OrZero, Whole, forms};
 use crate::keyed::sections;
+use crate::scalar::quantity;
+use crate::section::Kind;
+use crate::yaml::Node;
 use netloom_radio::RoamingRule;
 use netloom_units::Duration;
 
@@ -17,7 +21,7 @@ sections! {
         hysteresis: Db, "5 dB";
         /// For how long all beacons must show it. Default: 300 ms.
         time: OrZero<Duration>, "1 s";
-        /// The time from one beacon to the next. Default: 102.4 ms.
+        /// The time from one beacon to the next, at which stations look. Default: that of the medium's beacons, 102.4 ms if it has none.
         beacons: AboveZero<Duration>, "100 ms";
         /// So many beacons in a row that a station does not hear end its association. Default: 7.
         lost_after: Whole<u32, 1, 1_000>, "20";
@@ -26,9 +30,30 @@ sections! {
     }
 }
 
-/// The rule for roaming.
-pub(super) fn rule(keys: Option<&RoamingKeys>) -> RoamingRule {
-    let usual = RoamingRule::default();
+forms! {
+    /// The time from one beacon to the next, or none.
+    pub(crate) struct Beacons = Option<Duration>, Kind::OneOf(&[Duration::KIND, Kind::Word(&["none"])]), interval;
+}
+
+/// A time unit of 802.11, and the most of them that a beacon can state.
+const LEAST: Duration = Duration::from_micros(1_024);
+const MOST: Duration = Duration::from_micros(1_024 * 65_535);
+
+fn interval(node: &Node) -> Result<Option<Duration>, Diagnostic> {
+    if node.plain() == Some("none") {
+        return Ok(None);
+    }
+    let said: Duration = quantity(node)?;
+    if said < LEAST || said > MOST {
+        return Err(node.error(format!("beacons come every {LEAST} to {MOST}: write for example 102.4 ms, or none")));
+    }
+    Ok(Some(said))
+}
+
+/// The rule for roaming. Stations look at the beacons that are on the air, if there are any.
+pub(super) fn rule(keys: Option<&RoamingKeys>, beacons: Option<Duration>) -> RoamingRule {
+    let plain = RoamingRule::default();
+    let usual = RoamingRule { beacon: beacons.unwrap_or(plain.beacon), ..plain };
     let Some(keys) = keys else { return usual };
     RoamingRule {
         below: keys.below.unwrap_or(usual.below),

@@ -2,7 +2,7 @@
 
 use crate::decode::cell::{self, Cell};
 use crate::decode::measures::{Dbm, Place};
-use crate::decode::roaming::{self, RoamingKeys};
+use crate::decode::roaming::{self, Beacons, RoamingKeys};
 use crate::decode::signals::Signals;
 use crate::decode::surroundings::{Aerial, check_strangers};
 use crate::diagnostics::{Diagnostic, Spanned};
@@ -88,6 +88,9 @@ sections! {
         access_points: List<NodeName, 1>, "[ap1, ap2]";
         /// When stations go from one access point to another. Default: below -70 dBm, to one that is 8 dB stronger.
         roaming: RoamingKeys, "{below: -75 dBm, hysteresis: 5 dB}";
+        /// The time from one beacon of an access point to the next; with it, beacons and the frames with which stations come to an access point are on the air. none:
+        /// they take no time. Default: none.
+        beacons: Beacons, "102.4 ms";
         /// The rate of data: of a, b and g a rate, of n, ac and ax an MCS and the number of streams; with access radio also ideal (the fastest
         /// that loses at most a tenth), arf, aarf or minstrel. Default: the fastest with one stream; with access radio ideal.
         rate: ModeForm, "{mcs: 7, streams: 1}";
@@ -196,8 +199,15 @@ fn wifi(fields: &Fields<'_>, errors: &mut Errors) -> Option<MediumSpec> {
     let signals = is_radio.then(|| signals.config(hertz, coding));
     let usual = if is_radio { RateControl::Ideal } else { RateControl::Fixed(fastest) };
     let (rate, access_point) = (keys.rate.unwrap_or(usual), keys.access_point);
-    let (access_points, rule) = (keys.access_points.unwrap_or_default(), roaming::rule(keys.roaming.as_ref()));
-    let wifi = WifiSpec { config, rate, fastest, stations, access_point, access_points, rule, signals, interferers };
+    let beacons = keys.beacons.flatten();
+    if access_point.is_none() && keys.access_points.is_none() && beacons.is_some() {
+        let why = "access points send beacons, and there is none: write `access_point`, or leave this out";
+        fields.refuse([("beacons", why)], errors);
+    }
+    let rule = roaming::rule(keys.roaming.as_ref(), beacons);
+    let access_points = keys.access_points.unwrap_or_default();
+    let wifi =
+        WifiSpec { config, rate, fastest, stations, access_point, access_points, rule, signals, interferers, beacons };
     Some(MediumSpec::Wifi(Box::new(wifi)))
 }
 

@@ -60,7 +60,7 @@ pub(super) fn json(air: &AirConfig) -> Value {
         stand(&mut value, &station.antenna);
         value
     });
-    json!({
+    let mut value = json!({
         "kind": "wifi",
         "standard": medium.phy.standard().map(|standard| standard.word()),
         "access": access(air),
@@ -69,7 +69,11 @@ pub(super) fn json(air: &AirConfig) -> Value {
         "stations": stations.collect::<Vec<_>>(),
         "walls": air.radio.as_ref().map(|radio| radio.walls.len()),
         "interferers": interferers(air),
-    })
+    });
+    if let Some(beacons) = &air.beacons {
+        value["beacons_ns"] = beacons.interval.as_nanos().into();
+    }
+    value
 }
 
 /// The access points of several, and with which the stations stay that do.

@@ -426,12 +426,16 @@ impl Plan {
                 "direction": direction.map(|direction| direction.to_string()),
             })
         };
-        json!({
+        let mut value = json!({
             "links": journal.links.as_ref().map(|links| links.iter().map(link).collect::<Vec<_>>()),
             "match": journal.filter.as_ref().map(|filter| yaml_value(&filter.write_map())),
             "limit_bytes": journal.limit.map(Bytes::get),
             "file": "journal.arrows",
-        })
+        });
+        if journal.attempts {
+            value["attempts"] = true.into();
+        }
+        value
     }
 }
 

@@ -131,6 +131,8 @@ pub struct JournalPlan {
     pub filter: Option<Filter>,
     /// The most bytes that the file may have; none: there is no limit.
     pub limit: Option<Bytes>,
+    /// Whether it records attempts to send packets over the air, too.
+    pub attempts: bool,
 }
 
 impl JournalPlan {

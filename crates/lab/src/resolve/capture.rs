@@ -113,8 +113,8 @@ pub(super) fn journal(
     links: &[LinkSpec],
     errors: &mut Errors,
 ) -> Option<JournalPlan> {
-    let JournalSpec { links: pipes, r#match: filter, limit } = spec?;
-    let links = pipes.map(|pipes| {
+    let JournalSpec { links: pipes, r#match: filter, limit, attempts } = spec?;
+    let meant = pipes.map(|pipes| {
         let mut meant = Vec::new();
         for (name, direction) in pipes {
             let Some(link) = place(index, &name, errors) else { continue };
@@ -126,5 +126,14 @@ pub(super) fn journal(
         }
         meant
     });
-    Some(JournalPlan { links, filter, limit })
+    let place = attempts.filter(|said| said.value);
+    let journal = JournalPlan { links: meant, filter, limit, attempts: place.is_some() };
+    let is_wifi = |link: &LinkSpec| link.shared.as_ref().is_some_and(|medium| medium.value.wifi().is_some());
+    let has_air = links.iter().enumerate().any(|(number, link)| is_wifi(link) && journal.is_about(number));
+    if let Some(said) = place.filter(|_| !has_air) {
+        let message =
+            "attempts are those on the air, and no link of this journal has a `medium` of kind wifi: leave this out";
+        errors.push(said.error(message));
+    }
+    Some(journal)
 }

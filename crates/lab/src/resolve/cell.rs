@@ -71,7 +71,15 @@ pub(super) fn air(
     let strangers = cell.terminals.iter().filter_map(|(_, own)| own.cell.as_ref());
     errors.extend(strangers.filter(|named| site_of(cell, &named.value).is_none()).map(|named| stranger(cell, named)));
     let medium = AirMedium::Cell(Box::new(CellConfig { sites: sites(cell, spec), ..cell.config.clone() }));
-    AirConfig { medium, stations, access_point: base, access_points: None, radio, interferers: Vec::new() }
+    AirConfig {
+        medium,
+        stations,
+        access_point: base,
+        access_points: None,
+        radio,
+        interferers: Vec::new(),
+        beacons: None,
+    }
 }
 
 /// The cells of the base station.

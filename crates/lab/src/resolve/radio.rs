@@ -11,7 +11,7 @@ use crate::diagnostics::{Diagnostic, Spanned};
 use crate::errors::Errors;
 use crate::plan::{LinkPlan, NOT_ON_AIR, Plan};
 use crate::spec::{EndSpec, LinkSpec, MediumSpec, Spec, StationSpec, WifiSpec};
-use netloom_link::{AirAntenna, AirConfig, AirMedium, AirStation, PipeChange};
+use netloom_link::{AirAntenna, AirBeacons, AirConfig, AirMedium, AirStation, PipeChange};
 use netloom_radio::{AntennaPattern, LinkConfig, Path, RateControl};
 use netloom_units::Probability;
 
@@ -102,6 +102,7 @@ fn air(
         access_points,
         radio,
         interferers: wifi.interferers.clone(),
+        beacons: wifi.beacons.map(|interval| AirBeacons { interval, network: link.name.value.clone() }),
     }
 }
 

@@ -6,7 +6,7 @@ use netloom_radio::{
     AntennaPattern, CellConfig, CellSignal, Decibels, HandoverGaps, Interferer, MediumConfig, Mode, RadioConfig,
     RateControl, RoamingRule,
 };
-use netloom_units::Probability;
+use netloom_units::{Duration, Probability};
 
 /// A shared medium.
 #[derive(Clone, Debug)]
@@ -100,6 +100,8 @@ pub(crate) struct WifiSpec {
     pub(crate) signals: Option<(RadioConfig, Decibels)>,
     /// The interferers that all stations sense.
     pub(crate) interferers: Vec<Interferer>,
+    /// The time from one beacon of an access point to the next, if beacons are on the air.
+    pub(crate) beacons: Option<Duration>,
 }
 
 /// A station that differs from the others.

@@ -112,6 +112,15 @@ impl<P> Channel<P> {
         }
     }
 
+    pub(super) fn enqueue_management(&mut self, now: Instant, from: StationId, frame: Frame<P>) {
+        match self {
+            Self::Shared(medium) => medium.enqueue_management(now, from, frame),
+            Self::Radio(medium) => medium.enqueue_management(now, from, frame),
+            // Cells have signals of their own, which take no blocks here.
+            Self::Cell(_) => {}
+        }
+    }
+
     pub(super) fn next_wake(&self) -> Option<Instant> {
         match self {
             Self::Shared(medium) => medium.next_wake(),

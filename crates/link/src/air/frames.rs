@@ -1,9 +1,11 @@
 //! PPDUs of a radio medium with the packets that they carried, for captures.
 
-use super::{Air, Load};
+use super::{Air, AirConfig, AirManagement, Load};
+use crate::Attempt;
 use alloc::vec::Vec;
+use core::mem;
 use netloom_packet::Packet;
-use netloom_radio::{AccessCategory, Aired, Control, Destination, Mode, StationId};
+use netloom_radio::{AccessCategory, AccessPoint, Aired, Channel, Control, Destination, Mode, Phy, StationId};
 use netloom_units::{Duration, Instant};
 
 /// A PPDU with data that was on the air of a radio medium.
@@ -19,8 +21,12 @@ pub struct AirPpdu {
     pub receiver: Option<[u8; 6]>,
     /// The Ethernet address of the access point, or of the first station where there is none.
     pub network: [u8; 6],
-    /// The category of the packets; none without QoS.
+    /// The category of the packets; none without QoS, and of a frame of the network itself.
     pub category: Option<AccessCategory>,
+    /// The kind of a frame of the network itself, whose body stands in the place of a packet.
+    pub management: Option<AirManagement>,
+    /// The channel on which it was sent; none of a layer without channels.
+    pub channel: Option<Channel>,
     /// The mode of the data.
     pub mode: Mode,
     /// Where the first MPDU begins, behind preamble and header, and where the last one ends.
@@ -76,18 +82,92 @@ pub struct AirPacket {
 
 const BROADCAST: [u8; 6] = [0xff; 6];
 
+fn short(station: StationId) -> u16 {
+    u16::try_from(station.0).unwrap_or(u16::MAX)
+}
+
+/// Tells which records of PPDUs are wanted, and by whom.
+#[derive(Clone, Debug)]
+pub(super) struct Records {
+    wants_frames: bool,
+    wants_attempts: bool,
+    phy: Option<Phy>,
+    /// The channels of access points of several.
+    channels: Vec<(usize, Channel)>,
+    /// The frames that nobody has taken yet.
+    frames: Vec<Aired<Load>>,
+}
+
+impl Records {
+    pub(super) fn new(config: &AirConfig) -> Self {
+        let phy = config.medium.wifi().map(|medium| medium.phy);
+        let points = config.access_points.iter().flat_map(|network| &network.points);
+        let channel = |point: &AccessPoint| Some((point.station, Channel::new(point.channel).ok()?));
+        let channels = points.filter_map(channel).collect();
+        Self { wants_frames: false, wants_attempts: false, phy, channels, frames: Vec::new() }
+    }
+}
+
 impl Air {
     /// Starts or stops recording what PPDUs carry.
     pub(crate) fn record_frames(&mut self, wanted: bool) {
-        if wanted != self.channel.is_recording() {
+        self.records.wants_frames = wanted;
+        if !wanted {
+            self.records.frames.clear();
+        }
+        self.record();
+    }
+
+    /// Starts or stops recording attempts to send packets.
+    pub(crate) fn record_attempts(&mut self, wanted: bool) {
+        self.records.wants_attempts = wanted;
+        self.record();
+    }
+
+    fn record(&mut self) {
+        let is_wanted = self.records.wants_frames || self.records.wants_attempts;
+        if is_wanted != self.channel.is_recording() {
             let copy: fn(&Load) -> Load = |load| Load { packet: load.packet.duplicate(), ..*load };
-            self.channel.record_frames(wanted.then_some(copy));
+            self.channel.record_frames(is_wanted.then_some(copy));
+        }
+    }
+
+    /// Shows the attempts to send packets that are over, in order of their ends, if they are recorded.
+    pub(crate) fn attempts(&mut self, mut sink: impl FnMut(&Packet, Attempt)) {
+        if !self.records.wants_attempts {
+            return;
+        }
+        for aired in self.channel.frames() {
+            let Some(ppdu) = self.records.phy.and_then(|phy| phy.ppdu(aired.mode).ok()) else { continue };
+            let kilobits = ppdu.bits_per_second() / 1_000;
+            for mpdu in &aired.mpdus {
+                let attempt = Attempt {
+                    start: aired.start,
+                    end: aired.end,
+                    kilobits_per_second: u32::try_from(kilobits).unwrap_or(u32::MAX),
+                    number: mpdu.sent + 1,
+                    is_decoded: mpdu.is_decoded,
+                    from: short(aired.from),
+                    to: if let Destination::Station(to) = aired.to { Some(short(to)) } else { None },
+                };
+                let packets = mpdu.payloads.iter().filter(|load| load.management.is_none());
+                packets.for_each(|load| sink(&load.packet, attempt));
+            }
+            if self.records.wants_frames {
+                self.records.frames.push(aired);
+            }
         }
     }
 
     /// Hands out the records of PPDUs that ended since the last call, in order.
     pub(crate) fn frames(&mut self, pipe: u32, mut sink: impl FnMut(AirPpdu)) {
-        let records = self.channel.frames();
+        if !self.records.wants_frames {
+            return;
+        }
+        let mut records = mem::take(&mut self.records.frames);
+        if !self.records.wants_attempts {
+            records.extend(self.channel.frames());
+        }
         records.into_iter().for_each(|aired| sink(self.ppdu(pipe, aired)));
     }
 
@@ -105,9 +185,14 @@ impl Air {
             Some(point) if to == Some(point) => AirWay::ToAccessPoint,
             _ => AirWay::Direct,
         };
+        let channels = &self.records.channels;
+        let own = point.and_then(|point| channels.iter().find(|(station, _)| *station == point));
+        let channel = own.map(|(_, channel)| *channel).or(self.records.phy.and_then(|phy| phy.channel()));
+        let first = aired.mpdus.first().and_then(|mpdu| mpdu.payloads.first());
+        let management = first.and_then(|load| load.management);
         let mpdus = aired.mpdus.into_iter().map(|mpdu| AirMpdu {
             sequence: mpdu.sequence,
-            is_retry: mpdu.is_retry,
+            is_retry: mpdu.sent > 0,
             is_decoded: mpdu.is_decoded,
             packets: mpdu.payloads.into_iter().map(|load| self.addressed(load)).collect(),
         });
@@ -117,7 +202,9 @@ impl Air {
             transmitter: self.macs[place(aired.from)],
             receiver: to.map(|to| self.macs[to]),
             network: self.macs[point.unwrap_or(0)],
-            category: aired.category,
+            category: aired.category.filter(|_| management.is_none()),
+            management,
+            channel,
             mode: aired.mode,
             data: aired.data,
             start: aired.start,

@@ -20,7 +20,7 @@ impl Air {
         if self.is_roaming { self.channel.access_point(station) } else { self.access_point }
     }
 
-    fn is_with(&self, station: usize, point: usize) -> bool {
+    pub(super) fn is_with(&self, station: usize, point: usize) -> bool {
         self.channel.access_point(station) == Some(point)
     }
 
@@ -35,12 +35,12 @@ impl Air {
         let Some(point) = self.channel.access_point(from) else { return self.refuse(now, packet) };
         let is_group = packet.target().is_none() && packet.bytes().first().is_some_and(|first| first & 1 == 1);
         let known = self.destination(from, &packet).filter(|to| *to != point && self.is_with(*to, point));
-        let is_foreseen = false;
+        let (is_foreseen, management) = (false, None);
         let load = match (known, is_group) {
-            (None, true) => Load { packet, from, to: None, is_last_hop: is_point, is_foreseen },
-            (Some(to), _) => Load { packet, from, to: Some(to), is_last_hop: is_point, is_foreseen },
+            (None, true) => Load { packet, from, to: None, is_last_hop: is_point, is_foreseen, management },
+            (Some(to), _) => Load { packet, from, to: Some(to), is_last_hop: is_point, is_foreseen, management },
             (None, false) if is_point => return self.refuse(now, packet),
-            (None, false) => Load { packet, from, to: Some(point), is_last_hop: true, is_foreseen },
+            (None, false) => Load { packet, from, to: Some(point), is_last_hop: true, is_foreseen, management },
         };
         self.enqueue(now, load);
     }
@@ -89,6 +89,7 @@ impl Air {
         }
         self.channel.run_until(now);
         while let Some(join) = self.channel.take_join(now) {
+            self.meet(now, &join);
             if self.told > 0 {
                 self.told -= 1;
                 continue;

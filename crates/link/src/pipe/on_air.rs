@@ -41,6 +41,7 @@ impl Pipe {
     #[cold]
     pub(super) fn look_at_air(&mut self, at: Instant, drop_log: &mut DropLog) {
         let Some(mut air) = self.air.take() else { return };
+        air.set_up(self.cuts.is_up());
         air.advance(at, |what| match what {
             OffAir::Arrives { is_foreseen: true, .. } => {}
             OffAir::Arrives { packet, .. } => self.come_off_air(at, packet, drop_log),
@@ -49,6 +50,7 @@ impl Pipe {
                 Ledger { counters: &mut self.counters, drop_log: &mut *drop_log, now: self.now }.evict(packet, cause);
             }
         });
+        air.attempts(|packet, attempt| drop_log.note(at, packet, || note::Event::tried(packet, attempt)));
         self.counters.air = air.counters();
         self.air = Some(air);
     }
@@ -111,6 +113,11 @@ impl Pipe {
     /// Starts or stops recording what PPDUs of a radio medium carry.
     pub fn record_frames(&mut self, wanted: bool) {
         self.air.iter_mut().for_each(|air| air.record_frames(wanted));
+    }
+
+    /// Starts or stops noting attempts to send packets over the air of a radio medium, for a trace observer that takes notes.
+    pub fn record_attempts(&mut self, wanted: bool) {
+        self.air.iter_mut().for_each(|air| air.record_attempts(wanted));
     }
 
     /// Hands out the records of PPDUs with data that ended since the last call, in order, with this number of the pipe.

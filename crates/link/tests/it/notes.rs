@@ -54,6 +54,7 @@ fn of_segment(notes: &[Note], segment: u16) -> Vec<(&'static str, Vec<u64>)> {
         Event::Marked => ("marked", milliseconds(&[note.at])),
         Event::Sent { start, due, .. } => ("sent", milliseconds(&[start, note.at, due])),
         Event::Began => ("began", milliseconds(&[note.at])),
+        Event::Tried { attempt, .. } => ("tried", milliseconds(&[attempt.start, attempt.end])),
         Event::Left => ("left", milliseconds(&[note.at])),
         Event::Dropped { cause, .. } => (if cause == Cause::Down { "down" } else { "other" }, milliseconds(&[note.at])),
     })

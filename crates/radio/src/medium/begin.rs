@@ -67,7 +67,8 @@ impl<P> Medium<P> {
         let Self { config, limits, stations, .. } = self;
         let sender = &mut stations[station];
         let (flow, to) = sender.contenders[category].queue.pick()?;
-        let link = sender.link(to);
+        let is_management = sender.contenders[category].queue.is_management(flow);
+        let link = sender.link(to, is_management);
         let contender = &mut sender.contenders[category];
         let is_dcf = config.access == Access::Dcf && to != Destination::Everybody;
         // What comes in front of the data and behind it counts for the TXOP limit.
@@ -78,10 +79,10 @@ impl<P> Medium<P> {
             limit => (limit - around).min(config.longest_ppdu),
         };
         let load = contender.queue.load(flow, limits, &link.ppdu, time);
-        let has_rts = is_dcf && config.rts_above.is_some_and(|above| load.size > above);
+        let has_rts = is_dcf && !is_management && config.rts_above.is_some_and(|above| load.size > above);
         let times = Times::new(config, &link, load, to, has_rts);
         let (mode, ppdu) = (link.mode, link.ppdu);
-        Some(Party { station, category, flow, to, mode, ppdu, load, has_rts, times })
+        Some(Party { station, category, flow, to, mode, ppdu, load, has_rts, is_management, times })
     }
 
     fn transmission(&mut self, start: Instant, parties: Vec<Party>) -> Transmission {
@@ -152,7 +153,7 @@ impl<P> Medium<P> {
             return self.met(start, party, parties);
         }
         let sender = &mut self.stations[party.station];
-        let link = sender.link(party.to);
+        let link = sender.link(party.to, party.is_management);
         let good = sender.decide(party.category, party.flow, &link);
         self.show(start, &party);
         if good == 0 {
@@ -171,7 +172,8 @@ impl<P> Medium<P> {
         let start = now + config.phy.sifs();
         let sender = &mut stations[sent.station];
         let (flow, to) = sender.contenders[sent.category].queue.pick()?;
-        let link = sender.link(to);
+        let is_management = sender.contenders[sent.category].queue.is_management(flow);
+        let link = sender.link(to, is_management);
         let time =
             until.since(start + transmission::answer(config, &link, limits.has_aggregates())).min(config.longest_ppdu);
         let queue = &mut sender.contenders[sent.category].queue;
@@ -181,7 +183,8 @@ impl<P> Medium<P> {
             return None;
         }
         let times = Times::new(config, &link, load, to, false);
-        let party = Party { flow, to, mode: link.mode, ppdu: link.ppdu, load, has_rts: false, times, ..sent };
+        let party =
+            Party { flow, to, mode: link.mode, ppdu: link.ppdu, load, has_rts: false, is_management, times, ..sent };
         self.count(party);
         let mut parties = core::mem::take(&mut self.spare);
         parties.clear();

@@ -146,7 +146,8 @@ impl<P> RadioMedium<P> {
             Some(copies) => (copies.flow, queue.destination(copies.flow)),
             None => queue.pick()?,
         };
-        let link = self.link(station, to, at);
+        let is_management = queue.is_management(flow);
+        let link = if is_management { self.modes.basic() } else { self.link(station, to, at) };
         let Self { config, limits, stations, .. } = self;
         let contender = &mut stations[station].contenders[category];
         let answer = transmission::answer(config, &link, limits.has_aggregates());
@@ -161,10 +162,11 @@ impl<P> RadioMedium<P> {
             None => contender.queue.load(flow, limits, &link.ppdu, time),
         };
         let is_answered = to != Destination::Everybody;
-        let has_rts = until.is_none() && is_answered && config.rts_above.is_some_and(|above| load.size > above);
+        let has_rts =
+            until.is_none() && is_answered && !is_management && config.rts_above.is_some_and(|above| load.size > above);
         let times = Times::new(config, &link, load, to, has_rts);
         let (mode, ppdu) = (link.mode, link.ppdu);
-        let party = Party { station, category, flow, to, mode, ppdu, load, has_rts, times };
+        let party = Party { station, category, flow, to, mode, ppdu, load, has_rts, is_management, times };
         Some(Chosen { party, is_copy: copies.is_some(), time })
     }
 

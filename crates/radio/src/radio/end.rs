@@ -103,9 +103,10 @@ impl<P> RadioMedium<P> {
 
     /// The sender's rate control notes how many MPDUs it knows to have arrived; an RTS without answer tells it nothing.
     fn learn(&mut self, exchange: &Exchange, arrived: u32) {
-        let Party { station, to, mode, load, .. } = exchange.party;
+        let Party { station, to, mode, load, is_management, .. } = exchange.party;
         let Destination::Station(to) = to else { return };
-        let own = self.learned.get_mut(&(station, to.0 as usize)).filter(|_| exchange.part == Part::Data);
+        let is_data = exchange.part == Part::Data && !is_management;
+        let own = self.learned.get_mut(&(station, to.0 as usize)).filter(|_| is_data);
         if let Some(own) = own {
             own.report(mode, (load.mpdus, arrived), &self.modes);
         }
@@ -180,13 +181,14 @@ impl<P> RadioMedium<P> {
         let own = &mut self.stations[party.station];
         let (counters, outcomes) = (&mut own.counters, &mut self.outcomes);
         own.contenders[party.category].queue.release(party.flow, |frame, dropped| {
+            let counted = u64::from(!party.is_management);
             let stations = if dropped.is_some() {
-                counters.dropped += 1;
-                counters.lost += 1;
+                counters.dropped += counted;
+                counters.lost += counted;
                 Vec::new()
             } else {
-                counters.delivered += 1;
-                counters.delivered_bytes += frame.size.get();
+                counters.delivered += counted;
+                counters.delivered_bytes += frame.size.get() * counted;
                 hearers.clone()
             };
             outcomes.push_back(Reception { outcome: Outcome { at: later, from, frame, dropped }, heard_by: stations });

@@ -36,6 +36,8 @@ pub struct Join {
     pub station: StationId,
     /// The access point.
     pub point: StationId,
+    /// Whether it was off the air before; otherwise it has been there from the beginning.
+    pub was_away: bool,
 }
 
 /// From when on a station is with an access point.
@@ -143,7 +145,7 @@ impl<P> RadioMedium<P> {
         network.with[station] = with;
         network.presence[station] = if with.is_some() { Presence::There } else { Presence::Away(at) };
         self.stations[station].channel = point.map(|point| point.channel);
-        self.announce(at, station);
+        self.announce(at, station, false);
     }
 
     /// The powers in dBm with which access points are heard, on average over fading.
@@ -343,7 +345,7 @@ impl<P> RadioMedium<P> {
             }
         }
         self.signals = signals;
-        self.announce(at, station);
+        self.announce(at, station, true);
     }
 
     fn channel_of(&self, signal: &Signal, home: u8) -> Option<u8> {
@@ -365,11 +367,12 @@ impl<P> RadioMedium<P> {
     }
 
     /// Those behind an access point are to learn that a station is with it.
-    fn announce(&mut self, at: Instant, station: usize) {
+    fn announce(&mut self, at: Instant, station: usize, was_away: bool) {
         let sifs: Duration = self.config.phy.sifs();
         let Some(network) = &mut self.network else { return };
         if let Some(point) = network.point(station) {
-            network.joins.push_back(Join { at: at + sifs, station: id(station), point: id(point.station) });
+            let (own, point) = (id(station), id(point.station));
+            network.joins.push_back(Join { at: at + sifs, station: own, point, was_away });
         }
     }
 

@@ -38,7 +38,7 @@ proptest! {
             for mpdu in &one.mpdus {
                 prop_assert!(mpdu.sequence < 4_096 && !mpdu.payloads.is_empty());
                 let before = seen.insert(mpdu.payloads.clone(), mpdu.sequence);
-                prop_assert_eq!(mpdu.is_retry, before.is_some(), "{:?}", mpdu);
+                prop_assert_eq!(mpdu.sent > 0, before.is_some(), "{:?}", mpdu);
                 prop_assert!(before.is_none_or(|earlier| earlier == mpdu.sequence));
                 if mpdu.is_decoded {
                     decoded.extend(&mpdu.payloads);

@@ -10,6 +10,7 @@ mod common;
 mod conservation;
 mod frames;
 mod interferers;
+mod management;
 mod motion;
 mod order;
 mod positions;

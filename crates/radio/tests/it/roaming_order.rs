@@ -4,7 +4,8 @@ use crate::common::cases_of;
 use crate::conservation::{Arrival, arrivals};
 use crate::radio_order::{Case, SAME, by_number, cases, renumbered};
 use netloom_radio::{
-    AccessPoint, AccessPoints, Associated, Decibels, Join, RadioMedium, Reception, RoamingRule, StationId,
+    AccessPoint, AccessPoints, Associated, Decibels, Destination, Frame, Join, RadioMedium, Reception, RoamingRule,
+    StationId,
 };
 use netloom_units::{Duration, Instant};
 use proptest::prelude::*;
@@ -71,10 +72,19 @@ fn play(medium: &mut RadioMedium<u64>, arrivals: &[Arrival], is_punctual: bool) 
         now = now + arrival.gap;
         wait(medium, now);
         medium.enqueue(now, StationId(arrival.station), arrival.frame.clone());
+        // Every other frame comes with one of the network, to the same or to everybody.
+        if arrival.frame.payload % 2 == 0 {
+            let to = if arrival.frame.payload % 4 == 0 { Destination::Everybody } else { arrival.frame.to };
+            let payload = MANAGEMENT + arrival.frame.payload;
+            medium.enqueue_management(now, StationId(arrival.station), Frame { to, payload, ..arrival.frame.clone() });
+        }
     }
     wait(medium, now + Duration::from_millis(20));
     (outcomes, joins)
 }
+
+/// The payloads of frames of the network are numbered from here on.
+const MANAGEMENT: u64 = 1 << 32;
 
 type Told = (Duration, usize, Option<usize>);
 
@@ -90,7 +100,8 @@ fn associations(medium: RadioMedium<u64>, order: &[usize]) -> Vec<Told> {
 /// The arrivals of stations of which those behind their access points are told, by old numbers.
 fn told(joins: &[Join], order: &[usize]) -> Vec<(Instant, usize, usize)> {
     let old = |station: StationId| order[station.0 as usize];
-    let mut all: Vec<_> = joins.iter().map(|Join { at, station, point }| (*at, old(*station), old(*point))).collect();
+    let mut all: Vec<_> =
+        joins.iter().map(|Join { at, station, point, .. }| (*at, old(*station), old(*point))).collect();
     all.sort_unstable();
     all
 }
@@ -123,6 +134,7 @@ proptest! {
         let mut numbers: Vec<u64> = outcomes.iter().map(|one| one.outcome.frame.payload).collect();
         numbers.sort_unstable();
         prop_assert!(numbers.is_sorted_by(|one, other| one < other));
+        numbers.retain(|number| *number < MANAGEMENT);
         let waiting: usize = (0..4).map(|station| punctual.waiting(StationId(station))).sum();
         prop_assert!(numbers.len() + waiting <= arrivals.len());
         prop_assert!(numbers.last().is_none_or(|last| *last < arrivals.len() as u64));

@@ -21,13 +21,21 @@ const BUFFER: usize = 1 << 20;
 const PRESENT: u32 = 0b1011;
 const BAD_FCS: u8 = 0x40;
 /// The bytes of a header of 802.11: the kinds of frames, and that it is sent again.
-const KINDS: [(u8, FrameKind); 6] = [
+const KINDS: [(u8, FrameKind); 14] = [
     (0x08, FrameKind::Data),
     (0x88, FrameKind::Data),
     (0xb4, FrameKind::Rts),
     (0xc4, FrameKind::Cts),
     (0xd4, FrameKind::Ack),
     (0x94, FrameKind::BlockAck),
+    (0x80, FrameKind::Beacon),
+    (0x00, FrameKind::Management),
+    (0x10, FrameKind::Management),
+    (0x20, FrameKind::Management),
+    (0x30, FrameKind::Management),
+    (0x40, FrameKind::Management),
+    (0x50, FrameKind::Management),
+    (0xb0, FrameKind::Management),
 ];
 const RETRY: u8 = 0x08;
 
@@ -45,6 +53,17 @@ pub enum FrameKind {
     Ack,
     /// An acknowledgement of an aggregate.
     BlockAck,
+    /// A beacon of an access point.
+    Beacon,
+    /// A frame with which a station comes to an access point.
+    Management,
+}
+
+impl FrameKind {
+    /// Whether it is sent by whoever has contended for the medium, with its address.
+    fn has_sender(self) -> bool {
+        matches!(self, Self::Data | Self::Rts | Self::Beacon | Self::Management)
+    }
 }
 
 /// A frame that was on the air: all MPDUs of a PPDU, or a control frame. Times are lab time since time zero.
@@ -270,7 +289,7 @@ impl AirLog {
             let own = &mut stations[sender];
             // Times of a damaged file may be any.
             own.busy_ns = own.busy_ns.saturating_add(ends.saturating_sub(begins));
-            if matches!(frame.kind, FrameKind::Data | FrameKind::Rts) {
+            if frame.kind.has_sender() {
                 own.frames += 1;
                 own.bad += u64::from(frame.bad > 0);
                 own.collisions += u64::from(frame.collided);
@@ -330,7 +349,7 @@ impl Reader {
         let (_, kind) = *KINDS.iter().find(|(code, _)| frame.first() == Some(code))?;
         let receiver: [u8; 6] = bytes(frame, 4)?;
         let sender = match kind {
-            FrameKind::Data | FrameKind::Rts => {
+            FrameKind::Data | FrameKind::Rts | FrameKind::Beacon | FrameKind::Management => {
                 let sender = bytes(frame, 10)?;
                 self.last_data.insert(sender, receiver);
                 Some(sender)
@@ -349,7 +368,7 @@ impl Reader {
             channel_mhz,
             mpdus: 1,
             bad: u32::from(is_bad),
-            retries: u32::from(kind == FrameKind::Data && *frame.get(1)? & RETRY != 0),
+            retries: u32::from(kind != FrameKind::Rts && kind.has_sender() && *frame.get(1)? & RETRY != 0),
             bytes: length.saturating_sub(u32::try_from(head).ok()?),
             collided: false,
         })

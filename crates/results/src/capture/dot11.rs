@@ -1,8 +1,8 @@
-//! Headers of 802.11 around packets: a data frame (IEEE 802.11-2020, 9.2 and 9.3.2.1), with its checksum.
+//! Headers of 802.11 around packets: a data frame (IEEE 802.11-2020, 9.2 and 9.3.2.1), with its checksum; and frames of the network itself (9.3.3).
 //!
 //! The header has three addresses, or four where a packet comes from behind a station or goes on behind one. There is no encryption.
 
-use netloom_link::{AccessCategory, AirMpdu, AirPacket, AirPpdu, AirWay, Control};
+use netloom_link::{AccessCategory, AirManagement, AirMpdu, AirPacket, AirPpdu, AirWay, Control};
 use netloom_units::Duration;
 
 /// Frame control: a data frame, and one with a field for QoS.
@@ -80,8 +80,11 @@ fn microseconds(time: Duration) -> u16 {
     u16::try_from(time.as_nanos().div_ceil(1_000)).unwrap_or(u16::MAX).min(0x7fff)
 }
 
-/// Appends an MPDU to `bytes`. `scratch` is room for a packet.
-pub(super) fn write(ppdu: &AirPpdu, mpdu: &AirMpdu, bytes: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+/// Appends an MPDU to `bytes`, whose first bit is on the air at `began_ns`. `scratch` is room for a packet.
+pub(super) fn write(ppdu: &AirPpdu, mpdu: &AirMpdu, began_ns: u64, bytes: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+    if let Some(kind) = ppdu.management {
+        return write_management(ppdu, (kind, mpdu), began_ns, bytes);
+    }
     let begin = bytes.len();
     header(ppdu, mpdu, bytes);
     let is_amsdu = mpdu.packets.len() > 1;
@@ -102,6 +105,25 @@ pub(super) fn write(ppdu: &AirPpdu, mpdu: &AirMpdu, bytes: &mut Vec<u8>, scratch
     }
     let sum = checksum(&bytes[begin..]);
     // What was not decoded has a wrong checksum.
+    bytes.extend((if mpdu.is_decoded { sum } else { !sum }).to_le_bytes());
+}
+
+/// Appends a frame of the network itself (9.3.3.1).
+fn write_management(ppdu: &AirPpdu, (kind, mpdu): (AirManagement, &AirMpdu), began_ns: u64, bytes: &mut Vec<u8>) {
+    let begin = bytes.len();
+    bytes.extend([kind.frame_control(), if mpdu.is_retry { RETRY } else { 0 }]);
+    bytes.extend(microseconds(ppdu.answer).to_le_bytes());
+    let addresses = [ppdu.receiver.unwrap_or([0xff; 6]), ppdu.transmitter, ppdu.network];
+    addresses.into_iter().for_each(|address| bytes.extend(address));
+    bytes.extend((mpdu.sequence << 4).to_le_bytes());
+    let content = bytes.len();
+    mpdu.packets.iter().for_each(|own| bytes.extend(own.packet.bytes()));
+    if kind.has_time()
+        && let Some(time) = bytes[content..].first_chunk_mut::<8>()
+    {
+        *time = (began_ns / 1_000).to_le_bytes();
+    }
+    let sum = checksum(&bytes[begin..]);
     bytes.extend((if mpdu.is_decoded { sum } else { !sum }).to_le_bytes());
 }
 

@@ -82,7 +82,7 @@ impl Radiotap {
         began_ns: u64,
         bytes: &mut Vec<u8>,
     ) {
-        let present = self.head((ppdu.control.mode, None, is_good), began_ns, bytes);
+        let present = self.head(ppdu, (ppdu.control.mode, None, is_good), began_ns, bytes);
         let length = u16::try_from(bytes.len()).expect("a header is short");
         bytes[2..4].copy_from_slice(&length.to_le_bytes());
         bytes[4..8].copy_from_slice(&present.to_le_bytes());
@@ -90,7 +90,13 @@ impl Radiotap {
     }
 
     /// Begins a header with what all have; returns which fields are present.
-    fn head(&self, (mode, signal, is_good): (Mode, Option<i32>, bool), began_ns: u64, bytes: &mut Vec<u8>) -> u32 {
+    fn head(
+        &self,
+        ppdu: &AirPpdu,
+        (mode, signal, is_good): (Mode, Option<i32>, bool),
+        began_ns: u64,
+        bytes: &mut Vec<u8>,
+    ) -> u32 {
         bytes.clear();
         bytes.extend([0; 8]);
         let mut present = TSFT | FLAGS | CHANNEL;
@@ -103,7 +109,7 @@ impl Radiotap {
             present |= RATE;
             bytes.push(half_megabits);
         }
-        self.channel(is_dsss, bytes);
+        channel(ppdu.channel, is_dsss, bytes);
         if let Some(signal) = signal {
             present |= SIGNAL;
             let dbm = (f64::from(signal) / 1e3).round().clamp(f64::from(i8::MIN), f64::from(i8::MAX));
@@ -118,7 +124,7 @@ impl Radiotap {
         let count = ppdu.mpdus.len() as u64;
         let lasted = ppdu.data.1.since(ppdu.data.0).as_nanos();
         let began_ns = began_ns + lasted * place as u64 / count;
-        let mut present = self.head((ppdu.mode, ppdu.signal, mpdu.is_decoded), began_ns, bytes);
+        let mut present = self.head(ppdu, (ppdu.mode, ppdu.signal, mpdu.is_decoded), began_ns, bytes);
         let scheme = self.scheme(ppdu.mode);
         if let Some(Scheme::Ht(known)) = scheme {
             present |= MCS;
@@ -146,21 +152,13 @@ impl Radiotap {
         let length = u16::try_from(bytes.len()).expect("a header is short");
         bytes[2..4].copy_from_slice(&length.to_le_bytes());
         bytes[4..8].copy_from_slice(&present.to_le_bytes());
-        dot11::write(ppdu, mpdu, bytes, &mut self.scratch);
+        dot11::write(ppdu, mpdu, began_ns, bytes, &mut self.scratch);
     }
 
     /// The rate in units of 500 kbit/s, where it says all.
     fn legacy(&self, mode: Mode) -> Option<u8> {
         let Mode::Legacy(rate) = mode else { return None };
         u8::try_from(rate.as_bits_per_second() / 500_000).ok()
-    }
-
-    fn channel(&self, is_dsss: bool, bytes: &mut Vec<u8>) {
-        bytes.resize(bytes.len().next_multiple_of(2), 0);
-        let hertz = self.phy.channel().map_or(0, Channel::hertz);
-        bytes.extend(u16::try_from(hertz / 1_000_000).unwrap_or(0).to_le_bytes());
-        let band = if self.phy.channel().is_some_and(|own| own.band() == Band::Ghz5) { GHZ_5 } else { GHZ_2 };
-        bytes.extend((band | if is_dsss { CCK } else { OFDM }).to_le_bytes());
     }
 
     /// The field that says the mode of n, ac or ax.
@@ -173,6 +171,15 @@ impl Radiotap {
             _ => Scheme::Ht(ht(index, streams, width, guard)),
         })
     }
+}
+
+/// Writes the field of a channel.
+fn channel(channel: Option<Channel>, is_dsss: bool, bytes: &mut Vec<u8>) {
+    bytes.resize(bytes.len().next_multiple_of(2), 0);
+    let hertz = channel.map_or(0, Channel::hertz);
+    bytes.extend(u16::try_from(hertz / 1_000_000).unwrap_or(0).to_le_bytes());
+    let band = if channel.is_some_and(|own| own.band() == Band::Ghz5) { GHZ_5 } else { GHZ_2 };
+    bytes.extend((band | if is_dsss { CCK } else { OFDM }).to_le_bytes());
 }
 
 enum Scheme {

@@ -166,6 +166,9 @@ impl Tap for Recorder {
         for (capture, filter) in &followers.on_air {
             let mut ppdu = ppdu.clone();
             if let Some(filter) = filter {
+                if ppdu.management.is_some() {
+                    continue;
+                }
                 let is_wanted = |own: &AirPacket| filter.matches(own.packet.flow().as_ref());
                 ppdu.mpdus.retain(|mpdu| mpdu.packets.iter().any(is_wanted));
             }

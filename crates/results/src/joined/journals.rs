@@ -13,7 +13,7 @@ pub(super) fn join(folder: &Path, parts: &[Part], known: &Known) -> Result<Optio
     for part in parts {
         let path = part.folder(folder).join(JOURNAL);
         if path.exists() {
-            let reader = JournalReader::open(&path).map_err(|error| wrong(&path, &error))?;
+            let reader = JournalReader::open(&path).map_err(|error| wrong(&path, &error))?.with_attempts();
             let is_own = |pipe: &&OwnPipe| pipe.machine == part.machine;
             sources.push(Source::new(reader, &known.pipes.iter().filter(is_own).collect::<Vec<_>>()));
         }
@@ -26,10 +26,12 @@ pub(super) fn join(folder: &Path, parts: &[Part], known: &Known) -> Result<Optio
     let mut outcome = Ok(());
     let written = netloom_regular::replace(&target, |file| {
         let pipes = number(&mut sources);
-        let mut journal = JournalWriter::begin(BufWriter::new(file), &known.lab, &pipes, None)?;
+        let has_attempts = sources.iter().any(|source| source.reader.has_attempts());
+        let mut journal = JournalWriter::begin_with(BufWriter::new(file), &known.lab, &pipes, (None, has_attempts))?;
         outcome = merge(&mut sources, |record| journal.push(record).map_err(JournalError::Io));
         let done = journal.finish()?;
-        row = JournalRow { file: JOURNAL.into(), packets: done.records, bytes: done.bytes, ..row.clone() };
+        row = JournalRow { file: JOURNAL.into(), bytes: done.bytes, ..row.clone() };
+        (row.packets, row.attempts) = (done.records - done.attempts, Some(done.attempts).filter(|count| *count > 0));
         Ok(())
     });
     written.map_err(WriteError::file(&target))?;

@@ -116,6 +116,7 @@ fn record(pipe: u32, arrived_ns: i64, ended: Option<i64>) -> Record {
         size_bytes: 100,
         flow: None,
         sequence: None,
+        attempt: None,
     }
 }
 

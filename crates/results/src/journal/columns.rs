@@ -1,6 +1,6 @@
 //! The columns of a journal, and records as batches of them.
 
-use super::record::{Fate, JournalPipe, Record, cause_names, cause_place};
+use super::record::{AirAttempt, Fate, JournalPipe, Record, cause_names, cause_place};
 use arrow_array::builder::{Int64Builder, PrimitiveBuilder, StringBuilder, UInt8Builder, UInt16Builder, UInt32Builder};
 use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int32Type};
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, StringArray};
@@ -14,11 +14,14 @@ use std::sync::Arc;
 pub(super) const FORM_KEY: &str = "netloom.journal";
 pub(super) const LAB_KEY: &str = "netloom.lab";
 pub(super) const PIPES_KEY: &str = "netloom.pipes";
-/// The form that is written here.
+/// The forms that are written here: without attempts on the air, and with them.
 pub(super) const FORM: &str = "1";
+pub(super) const FORM_WITH_ATTEMPTS: &str = "2";
 
-/// What became of packets, as journals name it.
-pub(super) const OUTCOMES: [&str; 3] = ["delivered", "dropped", "inside"];
+/// What became of packets, as journals name it; and of attempts.
+pub(super) const OUTCOMES: [&str; 5] = ["delivered", "dropped", "inside", "decoded", "lost"];
+/// So many of them are of packets.
+pub(super) const OF_PACKETS: usize = 3;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +65,21 @@ pub(super) const COLUMNS: [Column; 20] = [
     ("sequence", Form::Number(32), true),
 ];
 
+/// The columns behind these in a journal with attempts on the air.
+pub(super) const ATTEMPT_COLUMNS: [Column; 4] = [
+    ("attempt", Form::Number(32), true),
+    ("rate_kilobits_per_second", Form::Number(32), true),
+    ("sender", Form::Text, true),
+    ("receiver", Form::Text, true),
+];
+
+/// All columns of a journal, with attempts or without.
+pub(super) fn all_columns(has_attempts: bool) -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().chain(ATTEMPT_COLUMNS.iter().filter(move |_| has_attempts))
+}
+
 /// The schema of a journal of these pipes.
-pub(super) fn schema(lab: &str, pipes: &[JournalPipe]) -> Schema {
+pub(super) fn schema(lab: &str, pipes: &[JournalPipe], has_attempts: bool) -> Schema {
     let dictionary = |keys| DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8));
     let field = |(name, form, may_miss): &Column| {
         let kind = match form {
@@ -77,9 +93,10 @@ pub(super) fn schema(lab: &str, pipes: &[JournalPipe]) -> Schema {
         };
         Field::new(*name, kind, *may_miss)
     };
-    let fields: Vec<Field> = COLUMNS.iter().map(field).collect();
+    let fields: Vec<Field> = all_columns(has_attempts).map(field).collect();
+    let form = if has_attempts { FORM_WITH_ATTEMPTS } else { FORM };
     let pipes = serde_json::to_string(pipes).expect("names are text");
-    let own = [(FORM_KEY, FORM.to_owned()), (LAB_KEY, lab.to_owned()), (PIPES_KEY, pipes)];
+    let own = [(FORM_KEY, form.to_owned()), (LAB_KEY, lab.to_owned()), (PIPES_KEY, pipes)];
     Schema::new(fields).with_metadata(own.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
@@ -122,11 +139,38 @@ pub(super) struct Batch {
     destination: StringBuilder,
     destination_port: UInt16Builder,
     sequence: UInt32Builder,
+    /// The columns of attempts; none in a journal without.
+    attempts: Option<Attempts>,
+}
+
+/// The columns of attempts.
+#[derive(Default)]
+struct Attempts {
+    number: UInt32Builder,
+    rate: UInt32Builder,
+    sender: StringBuilder,
+    receiver: StringBuilder,
+}
+
+impl Attempts {
+    fn push(&mut self, attempt: Option<&AirAttempt>) {
+        self.number.append_option(attempt.map(|own| own.number));
+        self.rate.append_option(attempt.map(|own| own.kilobits_per_second));
+        self.sender.append_option(attempt.map(|own| own.sender.as_str()));
+        self.receiver.append_option(attempt.and_then(|own| own.receiver.as_deref()));
+    }
+
+    fn finish(&mut self) -> [ArrayRef; 4] {
+        let Self { number, rate, sender, receiver } = self;
+        let (number, rate) = (Arc::new(number.finish()), Arc::new(rate.finish()));
+        [number, rate, Arc::new(sender.finish()), Arc::new(receiver.finish())]
+    }
 }
 
 impl Batch {
     /// An empty one, of a journal of these pipes.
-    pub(super) fn new(schema: Arc<Schema>, pipes: &[JournalPipe]) -> Self {
+    pub(super) fn new(schema: Arc<Schema>, pipes: &[JournalPipe], has_attempts: bool) -> Self {
+        let outcomes = if has_attempts { &OUTCOMES[..] } else { &OUTCOMES[..OF_PACKETS] };
         let directions = [Direction::Forward, Direction::Backward, Direction::Shared].map(Direction::name);
         let links = Numbered::new(pipes.iter().map(|pipe| pipe.link.as_str()));
         let names = Numbered::new(pipes.iter().filter_map(|pipe| pipe.pipe.as_deref()));
@@ -142,7 +186,7 @@ impl Batch {
             link: Words::new(links.words.iter().copied()),
             direction: Words::new(directions.into_iter()),
             pipe: Words::new(names.words.iter().copied()),
-            outcome: Words::new(OUTCOMES.into_iter()),
+            outcome: Words::new(outcomes.iter().copied()),
             cause: Words::new(cause_names()),
             arrived: Int64Builder::new(),
             instants: Default::default(),
@@ -154,6 +198,7 @@ impl Batch {
             destination: StringBuilder::new(),
             destination_port: UInt16Builder::new(),
             sequence: UInt32Builder::new(),
+            attempts: has_attempts.then(Attempts::default),
         }
     }
 
@@ -170,6 +215,8 @@ impl Batch {
         self.direction.keys.append_value(direction);
         self.pipe.keys.append_option(pipe);
         let (outcome, delivered, dropped, cause) = match record.fate {
+            Fate::Delivered { .. } if record.attempt.is_some() => (3, None, None, None),
+            _ if record.attempt.is_some() => (4, None, None, None),
             Fate::Delivered { at_ns } => (0, Some(at_ns), None, None),
             Fate::Dropped { at_ns, cause } => (1, None, Some(at_ns), Some(cause)),
             Fate::Inside => (2, None, None, None),
@@ -191,13 +238,14 @@ impl Batch {
         self.source_port.append_option(flow.and_then(|flow| port(flow.source_port)));
         self.destination_port.append_option(flow.and_then(|flow| port(flow.destination_port)));
         self.sequence.append_option(record.sequence);
+        self.attempts.iter_mut().for_each(|attempts| attempts.push(record.attempt.as_ref()));
     }
 
     /// What was added, as a batch; it is empty afterwards.
     pub(super) fn finish(&mut self) -> Result<RecordBatch, ArrowError> {
         self.rows = 0;
         let [started, sent, due, delivered, dropped, marked] = &mut self.instants;
-        let columns: Vec<ArrayRef> = vec![
+        let mut columns: Vec<ArrayRef> = vec![
             self.link.finish()?,
             self.direction.finish()?,
             self.pipe.finish()?,
@@ -219,6 +267,7 @@ impl Batch {
             Arc::new(self.destination_port.finish()),
             Arc::new(self.sequence.finish()),
         ];
+        columns.extend(self.attempts.iter_mut().flat_map(Attempts::finish));
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
 }

@@ -7,6 +7,7 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::ArrowError;
 use netloom_units::Bytes;
 use std::io::{self, Write};
+use std::mem;
 use std::sync::Arc;
 
 /// So many records are written at once: what a kill of the writer can cost, and what a reader has to hold.
@@ -20,13 +21,17 @@ pub struct JournalWriter<W> {
     batch: Batch,
     limit: Option<Bytes>,
     written: Written,
+    /// The attempts among the records that were not written yet.
+    new_attempts: u64,
 }
 
 /// The size of a journal, and how many records it has and lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The number of records in the journal.
+    /// The number of records in the journal, attempts on the air included.
     pub records: u64,
+    /// The number of attempts on the air in the journal.
+    pub attempts: u64,
     /// The size of the journal.
     pub bytes: u64,
     /// The number of records for which the journal had no room any more.
@@ -39,12 +44,25 @@ impl<W: Write> JournalWriter<W> {
     /// # Errors
     /// When its beginning cannot be written.
     pub fn begin(out: W, lab: &str, pipes: &[JournalPipe], limit: Option<Bytes>) -> io::Result<Self> {
-        let schema = Arc::new(schema(lab, pipes));
+        Self::begin_with(out, lab, pipes, (limit, false))
+    }
+
+    /// Begins a journal as [`JournalWriter::begin`] does, if `has_attempts` with columns for attempts on the air.
+    ///
+    /// # Errors
+    /// When its beginning cannot be written.
+    pub fn begin_with(
+        out: W,
+        lab: &str,
+        pipes: &[JournalPipe],
+        (limit, has_attempts): (Option<Bytes>, bool),
+    ) -> io::Result<Self> {
+        let schema = Arc::new(schema(lab, pipes, has_attempts));
         let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME));
         let options = options.map_err(failed)?;
         let stream = StreamWriter::try_new_with_options(Vec::new(), &schema, options).map_err(failed)?;
-        let batch = Batch::new(schema, pipes);
-        let mut this = Self { out, stream, batch, limit, written: Written::default() };
+        let batch = Batch::new(schema, pipes, has_attempts);
+        let mut this = Self { out, stream, batch, limit, written: Written::default(), new_attempts: 0 };
         this.put()?;
         this.out.flush()?;
         Ok(this)
@@ -60,6 +78,7 @@ impl<W: Write> JournalWriter<W> {
             return Ok(());
         }
         self.batch.push(record);
+        self.new_attempts += u64::from(record.attempt.is_some());
         if self.batch.rows() < BATCH_RECORDS { Ok(()) } else { self.write_batch() }
     }
 
@@ -111,6 +130,7 @@ impl<W: Write> JournalWriter<W> {
         }
         self.put()?;
         self.written.records += rows;
+        self.written.attempts += mem::take(&mut self.new_attempts);
         Ok(())
     }
 

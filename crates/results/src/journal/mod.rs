@@ -33,8 +33,8 @@ mod writer;
 pub use file::{JournalWriter, Written};
 pub use mahimahi::write_mahimahi;
 pub use read::{JournalError, JournalReader};
-pub use record::{Fate, JournalPipe, Record, cause_name};
-pub use rows::{csv_heading, csv_row, json_row};
+pub use record::{AirAttempt, Fate, JournalPipe, Record, cause_name};
+pub use rows::{attempts_heading, csv_heading, csv_row, json_row};
 pub use select::{Happened, Selection, Selector};
 pub use spool::{
     BlockSummary, Columns, FlowTraffic, Found, MOST_PACKETS, NEVER, NO_FLOW, Overview, Span, Spool, SpoolState,

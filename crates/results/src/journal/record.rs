@@ -41,6 +41,22 @@ pub struct Record {
     pub flow: Option<Flow>,
     /// The sequence number of the packet's first byte, if it is a packet of TCP.
     pub sequence: Option<u32>,
+    /// The attempt on the air of a radio medium that the record is about, in the place of the whole passage; then the instants are those of its PPDU, and it is
+    /// delivered if its destination decoded it.
+    pub attempt: Option<AirAttempt>,
+}
+
+/// An attempt to send a packet over the air.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AirAttempt {
+    /// The number of the attempt, from 1 on.
+    pub number: u32,
+    /// The rate in thousands of bits per second.
+    pub kilobits_per_second: u32,
+    /// The name of the node that sent it.
+    pub sender: String,
+    /// The name of the node for which it was; none: everybody.
+    pub receiver: Option<String>,
 }
 
 /// The fate of a packet in a pipe.

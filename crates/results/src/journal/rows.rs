@@ -1,13 +1,18 @@
 //! Records as rows of CSV and as JSON, with the names of the file's columns.
 
-use super::columns::{COLUMNS, OUTCOMES};
-use super::record::{Fate, JournalPipe, Record, cause_name};
+use super::columns::{COLUMNS, OUTCOMES, all_columns};
+use super::record::{AirAttempt, Fate, JournalPipe, Record, cause_name};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
 /// The heading of a CSV file of records.
 pub fn csv_heading() -> String {
     COLUMNS.map(|(name, ..)| name).join(",")
+}
+
+/// The heading of a CSV file of attempts on the air.
+pub fn attempts_heading() -> String {
+    all_columns(true).map(|(name, ..)| *name).collect::<Vec<_>>().join(",")
 }
 
 /// The row of a record of this pipe. Names of links and addresses have no commas.
@@ -29,19 +34,22 @@ pub fn csv_row(record: &Record, pipe: &JournalPipe) -> String {
 
 /// The same as a JSON object.
 pub fn json_row(record: &Record, pipe: &JournalPipe) -> Value {
-    let named = COLUMNS.iter().map(|(name, ..)| (*name).to_owned()).zip(values(record, pipe));
+    let columns = all_columns(record.attempt.is_some());
+    let named = columns.map(|(name, ..)| (*name).to_owned()).zip(values(record, pipe));
     Value::Object(named.collect::<Map<_, _>>())
 }
 
-fn values(record: &Record, pipe: &JournalPipe) -> [Value; COLUMNS.len()] {
+fn values(record: &Record, pipe: &JournalPipe) -> Vec<Value> {
     let (outcome, delivered, dropped, cause) = match record.fate {
+        Fate::Delivered { .. } if record.attempt.is_some() => (3, None, None, None),
+        _ if record.attempt.is_some() => (4, None, None, None),
         Fate::Delivered { at_ns } => (0, Some(at_ns), None, None),
         Fate::Dropped { at_ns, cause } => (1, None, Some(at_ns), Some(cause_name(cause))),
         Fate::Inside => (2, None, None, None),
     };
     let flow = record.flow.as_ref();
     let port = |port: u16| Some(port).filter(|port| *port > 0);
-    [
+    let mut values = vec![
         json!(pipe.link),
         json!(pipe.direction),
         json!(pipe.pipe),
@@ -62,5 +70,9 @@ fn values(record: &Record, pipe: &JournalPipe) -> [Value; COLUMNS.len()] {
         json!(flow.map(|flow| flow.destination)),
         json!(flow.and_then(|flow| port(flow.destination_port))),
         json!(record.sequence),
-    ]
+    ];
+    if let Some(AirAttempt { number, kilobits_per_second, sender, receiver }) = &record.attempt {
+        values.extend([json!(number), json!(kilobits_per_second), json!(sender), json!(receiver)]);
+    }
+    values
 }

@@ -64,12 +64,12 @@ impl Journal {
     ) -> io::Result<(Self, TraceObservers)> {
         let (pipes, tracked) = pipes_of(plan, wanted);
         let flags: Vec<bool> = tracked.iter().map(Option::is_some).collect();
-        let file = JournalWriter::begin(file, &plan.name, &pipes, wanted.limit)?;
+        let file = JournalWriter::begin_with(file, &plan.name, &pipes, (wanted.limit, wanted.attempts))?;
         let (end, lost) = (Arc::new(End::new()), Arc::new(AtomicU64::new(0)));
         let writer = Writer::new(Arc::clone(&end), Arc::clone(&lost), Tracker::new(tracked), file);
         let (source, trace_observers) = match pace {
-            Pace::Real => rings(&flags, own, &lost),
-            Pace::Virtual => batches(&flags),
+            Pace::Real => rings((&flags, wanted.attempts), own, &lost),
+            Pace::Virtual => batches(&flags, wanted.attempts),
         };
         let thread = std::thread::Builder::new().name("netloom-journal".into());
         let writer = thread.spawn(move || writer.run(source))?;
@@ -90,7 +90,8 @@ impl Journal {
         let written = written.map_err(WriteError::file(&self.path))?;
         Ok(JournalRow {
             file: JOURNAL.into(),
-            packets: written.records,
+            packets: written.records - written.attempts,
+            attempts: Some(written.attempts).filter(|attempts| *attempts > 0),
             bytes: written.bytes,
             left_out_packets: written.left_out,
             lost_packets: self.lost.load(Ordering::Relaxed),
@@ -105,20 +106,27 @@ fn pipes_of(plan: &Plan, wanted: &JournalPlan) -> (Vec<JournalPipe>, Vec<Option<
         wanted.wants(pipe.link, pipe.direction).then(|| {
             let place = u32::try_from(pipes.len()).expect("pipes are numbered so");
             pipes.push(named);
-            Wanted { place, filter: wanted.filter.clone() }
+            let ends = plan.links[pipe.link].ends.iter().filter(|_| wanted.attempts);
+            let stations = ends.map(|end| plan.nodes[end.node].name.clone()).collect();
+            Wanted { place, filter: wanted.filter.clone(), stations }
         })
     });
     let tracked = tracked.collect();
     (pipes, tracked)
 }
 
-fn rings(wanted: &[bool], own: &[Vec<bool>], lost: &Arc<AtomicU64>) -> (Source, TraceObservers) {
+fn rings(
+    (wanted, wants_attempts): (&[bool], bool),
+    own: &[Vec<bool>],
+    lost: &Arc<AtomicU64>,
+) -> (Source, TraceObservers) {
     let mut all = (Vec::new(), TraceObservers::new());
     for flags in own {
         let (ring, items) = rtrb::RingBuffer::new(RING);
         all.0.push(Ring::new(items, flags.as_slice().into()));
         all.1.push(Box::new(RealTimeObserver {
             wanted: wanted.into(),
+            wants_attempts,
             ring,
             lost: Arc::clone(lost),
             has_gap: false,
@@ -128,7 +136,7 @@ fn rings(wanted: &[bool], own: &[Vec<bool>], lost: &Arc<AtomicU64>) -> (Source, 
     (Source::Rings(all.0), all.1)
 }
 
-fn batches(wanted: &[bool]) -> (Source, TraceObservers) {
+fn batches(wanted: &[bool], wants_attempts: bool) -> (Source, TraceObservers) {
     let (writer, batches) = sync_channel(BATCHES);
-    (Source::Batches(batches), vec![Box::new(VirtualTimeObserver { wanted: wanted.into(), writer })])
+    (Source::Batches(batches), vec![Box::new(VirtualTimeObserver { wanted: wanted.into(), wants_attempts, writer })])
 }

@@ -26,6 +26,7 @@ pub(super) enum Item {
 /// In real time: never waits for the writer. What finds no room is counted.
 pub(super) struct RealTimeObserver {
     pub(super) wanted: Arc<[bool]>,
+    pub(super) wants_attempts: bool,
     pub(super) ring: rtrb::Producer<Item>,
     /// Packets of which notes did not reach the writer.
     pub(super) lost: Arc<AtomicU64>,
@@ -37,6 +38,10 @@ pub(super) struct RealTimeObserver {
 impl TraceObserver for RealTimeObserver {
     fn wants(&self, pipe: PipeId) -> bool {
         wants(&self.wanted, pipe)
+    }
+
+    fn wants_attempts(&self) -> bool {
+        self.wants_attempts
     }
 
     fn take(&mut self, fabric: &mut Fabric, now: Instant) {
@@ -94,6 +99,7 @@ pub(super) struct Known {
 /// In virtual time: waits for the writer, and loses nothing.
 pub(super) struct VirtualTimeObserver {
     pub(super) wanted: Arc<[bool]>,
+    pub(super) wants_attempts: bool,
     pub(super) writer: SyncSender<Known>,
 }
 
@@ -111,6 +117,10 @@ impl VirtualTimeObserver {
 impl TraceObserver for VirtualTimeObserver {
     fn wants(&self, pipe: PipeId) -> bool {
         wants(&self.wanted, pipe)
+    }
+
+    fn wants_attempts(&self) -> bool {
+        self.wants_attempts
     }
 
     fn take(&mut self, fabric: &mut Fabric, now: Instant) {

@@ -1,7 +1,7 @@
 //! From notes to records: what entered, was sent, left or was dropped is put together packet by packet.
 
-use super::record::{Fate, Record};
-use netloom_link::{Cause, Content, Event, Filter, Note, Segments};
+use super::record::{AirAttempt, Fate, Record};
+use netloom_link::{Attempt, Cause, Content, Event, Filter, Note, Segments};
 use netloom_units::Instant;
 use std::collections::HashMap;
 
@@ -12,6 +12,8 @@ pub(super) struct Wanted {
     pub(super) place: u32,
     /// Only these packets; none: all.
     pub(super) filter: Option<Filter>,
+    /// The names of its stations, if it is a radio medium of which attempts are wanted.
+    pub(super) stations: Vec<String>,
 }
 
 /// A packet of which everything is known, and its place among others: by when its fate was certain, then by pipe, then as they
@@ -107,6 +109,7 @@ impl Tracker {
             }
             Event::Entered { content } => book.enter(note, content, spare),
             Event::Marked => book.mark(note),
+            Event::Tried { attempt, content } => book.try_once(note, attempt, content, out),
             Event::Sent { start, due } => book.send(note, Way { started: start, sent: note.at, due }),
             Event::Left => {
                 book.end(note, |piece| piece.way.is_some(), Fate::Delivered { at_ns: nanos(note.at) }, spare, out);
@@ -156,6 +159,37 @@ impl Book {
         let Segments { frame, first, count } = note.whose;
         let pieces = self.inside.entry(frame).or_insert_with(|| spare.pop().unwrap_or_default());
         pieces.push(Piece { first, count, entry, marked: None, way: None });
+    }
+
+    /// An attempt on the air is a record of its own.
+    fn try_once(&mut self, note: &Note, attempt: Attempt, content: Content, out: &mut impl FnMut(Fated)) {
+        let number = self.number();
+        if !self.is_meant(&content) {
+            return;
+        }
+        let Attempt { start, end, kilobits_per_second, is_decoded, from, to, .. } = attempt;
+        let name = |place: u16| self.wanted.stations.get(usize::from(place)).cloned();
+        let at_ns = nanos(end);
+        let fate = if is_decoded { Fate::Delivered { at_ns } } else { Fate::Dropped { at_ns, cause: Cause::Air } };
+        let record = Record {
+            pipe: self.wanted.place,
+            arrived_ns: nanos(start),
+            started_ns: Some(nanos(start)),
+            sent_ns: Some(at_ns),
+            due_ns: None,
+            marked_ns: None,
+            fate,
+            size_bytes: content.bytes,
+            flow: content.flow,
+            sequence: content.sequence,
+            attempt: Some(AirAttempt {
+                number: attempt.number,
+                kilobits_per_second,
+                sender: name(from).unwrap_or_default(),
+                receiver: to.and_then(name),
+            }),
+        };
+        out(Fated { end: note.at, number, segment: note.whose.first, record });
     }
 
     fn mark(&mut self, note: &Note) {
@@ -295,6 +329,7 @@ impl Piece {
                 sequence: content
                     .sequence
                     .map(|first| first.wrapping_add(before.wrapping_mul(content.segment_payload))),
+                attempt: None,
             };
             let segment = u16::try_from(index).expect("a frame counts them so");
             out(Fated { end, number: *number, segment, record });

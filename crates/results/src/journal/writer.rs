@@ -200,7 +200,9 @@ fn put<W: Write>(file: &mut JournalWriter<W>, failed: &mut Option<io::Error>, re
 /// after it, nothing is known.
 fn within(record: &Record, at: Instant, zero: Instant, end: Instant) -> Option<Record> {
     let (zero_ns, end_ns) = (nanos(zero), nanos(end));
-    if record.arrived_ns > end_ns {
+    // What began before counting did is no attempt of the run, nor what was not over at its end.
+    let is_outside = record.attempt.is_some() && (at > end || record.arrived_ns < zero_ns);
+    if record.arrived_ns > end_ns || is_outside {
         return None;
     }
     let past = |ns: Option<i64>| ns.filter(|ns| *ns <= end_ns);

@@ -342,6 +342,7 @@ mod tests {
             size_bytes: 1_500,
             flow: Some(flow),
             sequence: Some(sequence),
+            attempt: None,
         }
     }
 

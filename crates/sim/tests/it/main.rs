@@ -1,6 +1,7 @@
 //! The tests of simulations from outside of the crate: one program, which is linked once.
 
 mod arithmetic;
+mod beacons;
 mod cell;
 mod dummynet;
 mod ecmp;

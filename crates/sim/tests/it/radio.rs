@@ -15,13 +15,13 @@ fn plan(medium: &str, stations: u64, traffic: &str) -> Plan {
 }
 
 /// Every station sends to the access point more than its share of `capacity`, in bits per second.
-fn saturated(medium: &str, stations: u64, capacity: f64) -> Plan {
+pub(crate) fn saturated(medium: &str, stations: u64, capacity: f64) -> Plan {
     let rate = (2.0 * capacity / stations as f64) as u64;
     let one = |number| format!("  - {{from: sta{number}, to: ap, kind: constant, rate: {rate} bit/s, size: 1500 B}}\n");
     plan(medium, stations, &(1..=stations).map(one).collect::<String>())
 }
 
-fn run(plan: &Plan, seconds: u64) -> Outcome {
+pub(crate) fn run(plan: &Plan, seconds: u64) -> Outcome {
     let step = Duration::from_secs(seconds);
     let outcome = simulate(plan, step, step, None, &mut |_| ()).expect("it can be simulated");
     let counters = &outcome.pipes[0].counters;

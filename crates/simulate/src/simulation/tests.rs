@@ -131,3 +131,53 @@ fn a_journal_tells_of_every_packet() {
     assert_eq!(rows.iter().map(|row| row.packets).sum::<u64>(), first.journal.unwrap().packets);
     assert!(rows.iter().any(|row| row.dropped_loss_packets > 0) && rows.iter().any(|row| row.dropped_down_packets > 0));
 }
+
+/// Saturated stations: the attempts of every packet are numbered, the last one alone arrives, and together they are those that the counters have. Whoever does not ask for them reads what
+/// a journal without them has.
+#[test]
+fn a_journal_tells_of_every_attempt_on_the_air() {
+    for medium in
+        ["standard: a", "standard: n, rate: {mcs: 3}, rts_above: 500 B", "standard: a, access: radio, rate: 54 Mbit/s"]
+    {
+        let root = tempfile::tempdir().unwrap();
+        let lab = |journal: &str| {
+            format!(
+                "name: chain\nnodes: {{ap: {{position: [0 m, 0 m]}}, s: {{position: [5 m, 0 m]}}, t: {{position: [-5 m, 0 m]}}}}\n\
+                 links: {{wifi: {{ends: [ap, s, t], medium: {{kind: wifi, access_point: ap, limit: 40, beacons: 102.4 ms, {medium}}}}}}}\n\
+                 traffic:\n  - {{from: s, to: ap, kind: constant, rate: 40 Mbit/s, size: 1500 B}}\n  \
+                 - {{from: t, to: s, kind: constant, rate: 20 Mbit/s, size: 1500 B}}\njournal: {journal}\n"
+            )
+        };
+        let reports = ["{attempts: true}", "{attempts: true}", "all"]
+            .map(|journal| simulate(&request(&lab(journal), root.path()), &mut |_| ()).unwrap());
+        let file = |report: &SimReport| fs::read(report.results.join(JOURNAL)).unwrap();
+        assert!(file(&reports[0]) == file(&reports[1]));
+        let read = |report: &SimReport| JournalReader::open(&report.results.join(JOURNAL)).unwrap();
+        let packets: Vec<_> = read(&reports[0]).map(Result::unwrap).collect();
+        assert!(packets == read(&reports[2]).map(Result::unwrap).collect::<Vec<_>>(), "{medium}");
+        let own = reports[0].journal.clone().unwrap();
+        let (mut tried, mut decoded, mut last) = (BTreeMap::new(), 0, i64::MIN);
+        let mut number = 0;
+        for record in read(&reports[0]).with_attempts().map(Result::unwrap) {
+            let Some(attempt) = &record.attempt else { continue };
+            number += 1;
+            assert!(record.arrived_ns < record.sent_ns.unwrap() && record.sent_ns.unwrap() >= last, "{record:?}");
+            last = record.sent_ns.unwrap();
+            // Each hop of a packet counts for itself. Packets of a source are told apart by their flow and sender only, so that numbers are compared.
+            let known: &mut u64 = tried.entry((attempt.sender.clone(), attempt.number)).or_default();
+            *known += 1;
+            decoded += u64::from(matches!(record.fate, netloom_results::journal::Fate::Delivered { .. }));
+            assert!(attempt.kilobits_per_second >= 6_000 && attempt.receiver.is_some(), "{attempt:?}");
+        }
+        assert_eq!((own.attempts, own.packets), (Some(number), packets.len() as u64));
+        let pipe = &reports[0].pipes[0];
+        // Nobody is tried a second time who was not tried once.
+        for ((sender, place), count) in &tried {
+            assert!(*place == 1 || tried[&(sender.clone(), place - 1)] >= *count, "{medium}: {tried:?}");
+        }
+        // Behind RTS nothing collides.
+        let is_repeated = tried.keys().any(|(_, place)| *place > 1);
+        assert_eq!(is_repeated, !medium.contains("rts_above"), "{medium}: {tried:?}");
+        assert!(decoded >= pipe.departed_packets && decoded <= pipe.departed_packets * 2, "{decoded}, {pipe:?}");
+    }
+}

@@ -323,6 +323,93 @@ fn requests_that_collide_are_bad() {
     assert_eq!(kinds.len(), 10);
 }
 
+/// The frames of 400 ms of a medium with beacons, on which a station goes from one access point to another.
+fn managed(plan: &Plan) -> Vec<u8> {
+    let slate = Slate::default();
+    let outs = vec![(BufWriter::new(slate.clone()), None)];
+    let (shared, thread, mut tap) = begin(plan, &plan.capture, outs, (Pace::Virtual, LIVE_HOLD)).unwrap();
+    shared.begin(Instant::ZERO);
+    let mut fabric: Fabric = netloom_lab::fabric::fabric_of(plan);
+    fabric.record_frames(true);
+    fabric.begin_counting(Instant::ZERO);
+    let end = Instant::from_nanos(400_000_000);
+    while let Some(wake) = fabric.next_wake().filter(|wake| *wake <= end) {
+        fabric.advance(wake, |_| ());
+        fabric.frames(|ppdu| tap.frame(ppdu));
+    }
+    drop(tap);
+    assert!(thread.join().unwrap().iter().all(Option::is_none));
+    slate.held().clone()
+}
+
+/// Beacons come each 102.4 ms from where their access point begins, with the time at which they are sent; tcpdump reads them, and what is said when a station comes.
+#[test]
+fn beacons_and_associations_are_in_the_file() {
+    for (standard, channel, other, width) in [
+        ("a", 36, 36, 20),
+        ("b", 6, 6, 20),
+        ("g", 11, 3, 20),
+        ("n", 40, 48, 40),
+        ("ac", 52, 52, 80),
+        ("ax", 100, 149, 80),
+        ("ax", 6, 6, 40),
+        ("ax", 36, 36, 160),
+    ] {
+        let text = format!(
+            "nodes: {{west: {{kind: switch, position: [0 m, 0 m]}}, east: {{kind: switch, position: [60 m, 0 m]}},\n  \
+               phone: {{path: [{{at: 0 s, position: [1 m, 0 m]}}, {{at: 200 ms, position: [59 m, 0 m]}}]}}}}\n\
+             links:\n  wire: {{ends: [west, east]}}\n  wifi:\n    ends: [west, east, phone]\n    \
+               medium: {{kind: wifi, standard: {standard}, channel: {channel}, width: {width} MHz, access: radio, access_points: [west, east],\n      \
+                        beacons: 20.48 ms, roaming: {{below: -30 dBm, hysteresis: 3 dB, time: 0 s, gap: 10 ms}}, stations: {{east: {{channel: {other}}}}}}}\n\
+             capture: [{{link: wifi, headers: radiotap}}]\n"
+        );
+        let plan = netloom_lab::parse(&text, "air.yaml").unwrap_or_else(|wrong| panic!("{wrong}")).plan;
+        let file = managed(&plan);
+        let records = records(&file);
+        assert!(records.iter().all(|record| !record.is_bad), "{standard}");
+        for place in [0, 1] {
+            let own = |record: &&Record| record.frame[0] == 0x80 && record.frame[10..16] == mac_of(&plan, place);
+            let beacons: Vec<&Record> = records.iter().filter(own).collect();
+            assert!((19..=20).contains(&beacons.len()), "{standard}: {}", beacons.len());
+            let number = [channel, other][place];
+            let megahertz = if number <= 14 { 2_407 + 5 * number } else { 5_000 + 5 * number };
+            for beacon in &beacons {
+                assert_eq!(u16::from_le_bytes([beacon.header[18], beacon.header[19]]), megahertz, "{standard}");
+                assert_eq!([&beacon.frame[4..10], &beacon.frame[16..22]], [&[0xff; 6][..], &mac_of(&plan, place)]);
+                let time = u64::from_le_bytes(beacon.frame[24..32].try_into().unwrap());
+                assert_eq!((time, beacon.frame[32..34].to_vec()), (beacon.began_us, vec![20, 0]));
+            }
+        }
+        // Without the data: switches tell one another that the station moved.
+        let all = records.iter().map(|record| record.frame[0]);
+        let kinds: Vec<u8> = all.filter(|kind| *kind != 0x80 && kind & 0x0c != 0x08).collect();
+        assert_eq!(kinds, [0x40, 0xd4, 0x50, 0xd4, 0xb0, 0xd4, 0xb0, 0xd4, 0x20, 0xd4, 0x30, 0xd4], "{standard}");
+        // It says with which access point it was.
+        let again = records.iter().find(|record| record.frame[0] == 0x20).unwrap();
+        assert_eq!(again.frame[28..34], mac_of(&plan, 0), "{standard}");
+        let lines = tcpdump(&file);
+        let told = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+        let all = ["Beacon (wifi)", "Probe Request (wifi)", "Probe Response (wifi)", "Authentication (Open System)"]
+            .map(told);
+        assert!(all[0] >= 38 && all[1..] == [1, 1, 2], "{standard}: {all:?} {lines:#?}");
+        assert_eq!(["ReAssoc Request", "ReAssoc Response", "[|"].map(told), [1, 1, 0], "{standard}: {lines:#?}");
+        // The log knows them, too.
+        let log = AirLog::read(&plan, &plan.capture[0], &file[..]);
+        let frames = log.span((0, u64::MAX), 1, 1_000).frames.unwrap();
+        let count = |kind| frames.iter().filter(|frame| frame.kind == kind).count();
+        assert_eq!((count(FrameKind::Management), count(FrameKind::Ack)), (6, 6));
+        assert_eq!(count(FrameKind::Beacon) + count(FrameKind::Data) + 12, frames.len());
+        assert!(frames.iter().all(|frame| frame.sender.is_some()));
+    }
+}
+
+/// The address of an end of the medium.
+fn mac_of(plan: &Plan, place: usize) -> [u8; 6] {
+    let medium = plan.links.iter().find(|link| link.name == "wifi").unwrap();
+    let end = medium.ends[place];
+    plan.nodes[end.node].interfaces[end.interface].mac
+}
+
 #[test]
 fn the_interface_is_the_medium() {
     let plan = lab("standard: a", "");

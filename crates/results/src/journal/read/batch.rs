@@ -4,10 +4,11 @@
 
 use super::Wrong;
 use super::message::Message;
-use crate::journal::columns::{COLUMNS, Form, OUTCOMES};
-use crate::journal::record::{Fate, JournalPipe, Record, cause_of};
+use crate::journal::columns::{Form, OF_PACKETS, OUTCOMES, all_columns};
+use crate::journal::record::{AirAttempt, Fate, JournalPipe, Record, cause_of};
 use arrow_ipc::{CompressionType, DictionaryBatch, RecordBatch};
 use lz4_flex::frame::FrameDecoder;
+use netloom_link::Cause;
 use netloom_packet::Flow;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -82,12 +83,13 @@ pub(super) fn dictionary(batch: &DictionaryBatch<'_>, message: &Message) -> Resu
 /// The records of a batch.
 pub(super) fn records(
     batch: &RecordBatch<'_>,
-    message: &Message,
+    (message, has_attempts): (&Message, bool),
     dictionaries: &Dictionaries,
     pipes: &mut Pipes,
 ) -> Result<Vec<Record>, Wrong> {
     let mut parts = Parts::new(batch, message, MOST_ROWS)?;
-    let columns = COLUMNS.iter().map(|(_, form, _)| parts.column(*form)).collect::<Result<Vec<_>, _>>()?;
+    let forms = all_columns(has_attempts).map(|(_, form, _)| *form);
+    let columns = forms.map(|form| parts.column(form)).collect::<Result<Vec<_>, _>>()?;
     let columns = Columns { columns, dictionaries };
     (0..parts.rows).map(|row| columns.record(row, pipes)).collect()
 }
@@ -243,7 +245,9 @@ impl Columns<'_> {
         else {
             return Err("a batch that lacks columns".into());
         };
-        let [size, protocol, dscp, source, source_port, destination, destination_port, sequence] = rest else {
+        let [size, protocol, dscp, source, source_port, destination, destination_port, sequence, of_attempt @ ..] =
+            rest
+        else {
             return Err("a batch that lacks columns".into());
         };
         let at = |column: &Column<'_>, name: &str| column.signed(row).ok_or_else(|| format!("a row without `{name}`"));
@@ -254,6 +258,8 @@ impl Columns<'_> {
                 cause: self.word(4, cause, row).and_then(cause_of).ok_or("a drop without a cause")?,
             },
             Some(2) => Fate::Inside,
+            Some(3) if !of_attempt.is_empty() => Fate::Delivered { at_ns: at(sent, "sent_ns")? },
+            Some(4) if !of_attempt.is_empty() => Fate::Dropped { at_ns: at(sent, "sent_ns")?, cause: Cause::Air },
             _ => return Err("a row without an outcome".into()),
         };
         let number = |column: &Column<'_>| column.bits(row).unwrap_or(0);
@@ -268,6 +274,8 @@ impl Columns<'_> {
             }),
             _ => None,
         };
+        let is_attempt = self.word(3, outcome, row).is_some_and(|word| OUTCOMES[OF_PACKETS..].contains(&word));
+        let attempt = if is_attempt { Some(attempt(of_attempt, row)?) } else { None };
         Ok(Record {
             pipe: self.pipe([link, direction, pipe], row, pipes)?,
             arrived_ns: at(arrived, "arrived_ns")?,
@@ -279,6 +287,7 @@ impl Columns<'_> {
             size_bytes: narrow(number(size))?,
             flow,
             sequence: sequence.bits(row).map(narrow).transpose()?,
+            attempt,
         })
     }
 
@@ -304,6 +313,18 @@ impl Columns<'_> {
         pipes.found.insert(keys, place);
         Ok(place)
     }
+}
+
+/// The attempt on the air that a row is about.
+fn attempt(columns: &[Column<'_>], row: usize) -> Result<AirAttempt, Wrong> {
+    let [number, rate, sender, receiver] = columns else { return Err("a batch that lacks columns".into()) };
+    let of = |column: &Column<'_>| narrow(column.bits(row).ok_or("an attempt without a number or a rate")?);
+    Ok(AirAttempt {
+        number: of(number)?,
+        kilobits_per_second: of(rate)?,
+        sender: sender.text(row)?.ok_or("an attempt without a sender")?.to_owned(),
+        receiver: receiver.text(row)?.map(str::to_owned),
+    })
 }
 
 fn address(text: &str) -> Result<IpAddr, Wrong> {

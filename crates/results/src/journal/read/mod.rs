@@ -3,7 +3,7 @@
 mod batch;
 mod message;
 
-use super::columns::{COLUMNS, FORM, FORM_KEY, Form, LAB_KEY, PIPES_KEY};
+use super::columns::{FORM, FORM_KEY, FORM_WITH_ATTEMPTS, Form, LAB_KEY, PIPES_KEY, all_columns};
 use super::record::{JournalPipe, Record};
 use arrow_ipc::{Field, MessageHeader, Type};
 use batch::{Dictionaries, Pipes, dictionary, records};
@@ -40,6 +40,8 @@ pub struct JournalReader<R> {
     batch: IntoIter<Record>,
     read: u64,
     is_over: bool,
+    has_attempts: bool,
+    shows_attempts: bool,
 }
 
 /// Why a journal cannot be read, or not further.
@@ -114,10 +116,32 @@ impl<R: Read> JournalReader<R> {
             Err(message::Failure::CutOff) => return Err(JournalError::Foreign("it ends in its first line".into())),
             Err(message::Failure::Wrong(what)) => return Err(JournalError::Foreign(what)),
         };
-        let (lab, pipes, ids) = opening(&first).map_err(JournalError::Foreign)?;
+        let Opening { lab, pipes, ids, has_attempts } = opening(&first).map_err(JournalError::Foreign)?;
         let dictionaries = Dictionaries::new(ids);
         let (batch, pipes) = (Vec::new().into_iter(), Pipes::new(pipes));
-        Ok(Self { messages, lab, pipes, dictionaries, batch, read: 0, is_over: false })
+        Ok(Self {
+            messages,
+            lab,
+            pipes,
+            dictionaries,
+            batch,
+            read: 0,
+            is_over: false,
+            has_attempts,
+            shows_attempts: false,
+        })
+    }
+
+    /// Returns a reader that shows attempts on the air, too, and not packets alone.
+    #[must_use]
+    pub fn with_attempts(mut self) -> Self {
+        self.shows_attempts = true;
+        self
+    }
+
+    /// Whether it is a journal with attempts on the air.
+    pub fn has_attempts(&self) -> bool {
+        self.has_attempts
     }
 
     /// The name of the lab.
@@ -166,7 +190,7 @@ impl<R: Read> JournalReader<R> {
             }
             MessageHeader::RecordBatch => {
                 let batch = root.header_as_record_batch().ok_or("a message without content")?;
-                records(&batch, message, &self.dictionaries, &mut self.pipes)
+                records(&batch, (message, self.has_attempts), &self.dictionaries, &mut self.pipes)
             }
             _ => Err("a message that does not belong here".into()),
         }
@@ -179,6 +203,9 @@ impl<R: Read> Iterator for JournalReader<R> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(record) = self.batch.next() {
+                if record.attempt.is_some() && !self.shows_attempts {
+                    continue;
+                }
                 return Some(Ok(record));
             }
             if self.is_over {
@@ -196,8 +223,14 @@ impl<R: Read> Iterator for JournalReader<R> {
     }
 }
 
-/// The lab and the pipes, and for each column of words the number of its dictionary.
-type Opening = (String, Vec<JournalPipe>, Vec<i64>);
+/// The beginning of a journal.
+struct Opening {
+    lab: String,
+    pipes: Vec<JournalPipe>,
+    /// For each column of words the number of its dictionary.
+    ids: Vec<i64>,
+    has_attempts: bool,
+}
 
 fn opening(message: &Message) -> Result<Opening, Wrong> {
     let root = message.root()?;
@@ -208,23 +241,27 @@ fn opening(message: &Message) -> Result<Opening, Wrong> {
         own.and_then(|own| own.value()).ok_or_else(|| format!("it does not say `{key}`"))
     };
     let own_form = word(FORM_KEY)?;
-    if own_form != FORM {
-        return Err(format!("it has form {own_form}, and this netloom reads form {FORM}"));
+    let has_attempts = own_form == FORM_WITH_ATTEMPTS;
+    if own_form != FORM && !has_attempts {
+        return Err(format!(
+            "it has form {own_form}, and this netloom reads the forms {FORM} and {FORM_WITH_ATTEMPTS}"
+        ));
     }
     let pipes = serde_json::from_str(word(PIPES_KEY)?).map_err(|error| format!("its list of pipes: {error}"))?;
     let fields = schema.fields().ok_or("it has no columns")?;
-    if fields.len() != COLUMNS.len() {
-        return Err(format!("it has {} columns in the place of {}", fields.len(), COLUMNS.len()));
+    let wanted = all_columns(has_attempts).count();
+    if fields.len() != wanted {
+        return Err(format!("it has {} columns in the place of {wanted}", fields.len()));
     }
     let mut ids = Vec::new();
-    for (field, (name, form, _)) in fields.iter().zip(COLUMNS) {
-        if field.name() != Some(name) {
+    for (field, (name, form, _)) in fields.iter().zip(all_columns(has_attempts)) {
+        if field.name() != Some(*name) {
             return Err(format!("its column {} is not `{name}`", field.name().unwrap_or_default()));
         }
         let wrong = || format!("its column {name} has another type");
-        ids.extend(dictionary_of(&field, form).ok_or_else(wrong)?);
+        ids.extend(dictionary_of(&field, *form).ok_or_else(wrong)?);
     }
-    Ok((word(LAB_KEY)?.to_owned(), pipes, ids))
+    Ok(Opening { lab: word(LAB_KEY)?.to_owned(), pipes, ids, has_attempts })
 }
 
 /// The number of a column's dictionary, none if it needs none; none if its type is not as it should be.

@@ -32,6 +32,7 @@ fn record(number: i64) -> Record {
         size_bytes: 1_000,
         flow: Some(flow),
         sequence: None,
+        attempt: None,
     }
 }
 

@@ -67,7 +67,7 @@ impl std::io::Write for Slate {
 }
 
 fn tracker() -> Tracker {
-    Tracker::new([0, 1].map(|place| Some(Wanted { place, filter: None })).into())
+    Tracker::new([0, 1].map(|place| Some(Wanted { place, filter: None, stations: Vec::new() })).into())
 }
 
 /// The journal of what `play` lets happen in virtual time, and its bytes. Time zero, before which nothing happens, and the end are
@@ -93,7 +93,7 @@ fn played_to(
     let pipes = [pipe_of("forward"), pipe_of("backward")];
     let file = JournalWriter::begin(slate.clone(), "test", &pipes, None).unwrap();
     let (writer, batches) = sync_channel::<Known>(4);
-    let mut trace_observer = VirtualTimeObserver { wanted: [true, true].into(), writer };
+    let mut trace_observer = VirtualTimeObserver { wanted: [true, true].into(), wants_attempts: false, writer };
     let mut fabric = fabric(link);
     fabric.take_notes(|pipe| trace_observer.wants(pipe));
     let own = Writer::new(Arc::clone(&end), lost, tracker(), file);
@@ -251,6 +251,7 @@ fn an_engine_that_is_ahead_of_its_writer_loses_packets_and_counts_them() {
     let lost_by_trace_observer = Arc::clone(&lost);
     let mut trace_observer = RealTimeObserver {
         wanted: Arc::clone(&wanted),
+        wants_attempts: false,
         ring,
         lost: lost_by_trace_observer,
         has_gap: false,
@@ -330,6 +331,7 @@ fn a_journal_begins_though_notes_are_missing() {
     let lost_by_trace_observer = Arc::clone(&lost);
     let mut trace_observer = RealTimeObserver {
         wanted: Arc::clone(&wanted),
+        wants_attempts: false,
         ring,
         lost: lost_by_trace_observer,
         has_gap: false,

@@ -52,6 +52,7 @@ fn records(count: usize) -> Vec<Record> {
             size_bytes: u32::try_from(number % 1_500).unwrap(),
             flow: Some(flow("10.0.0.1", "10.0.0.2", 6, 40_000)),
             sequence: Some(u32::MAX - u32::try_from(number).unwrap()),
+            attempt: None,
         };
         match number % 5 {
             0 => plain,
@@ -103,6 +104,57 @@ fn what_is_written_is_read() {
     assert!(end.is_none(), "{end:?}");
     assert!(again == all);
     assert!(file.len() < all.len() * 60, "{} bytes for {} records", file.len(), all.len());
+}
+
+/// Attempts on the air stand among packets; whoever does not ask for them reads packets alone, and a journal without them has none of their columns.
+#[test]
+fn attempts_are_read_by_those_who_ask_for_them() {
+    let packets = records(40);
+    let tried = |(number, record): (u32, &Record)| {
+        let sent = record.arrived_ns + 2;
+        let is_good = number.is_multiple_of(2);
+        let fate =
+            if is_good { Fate::Delivered { at_ns: sent } } else { Fate::Dropped { at_ns: sent, cause: Cause::Air } };
+        let attempt = AirAttempt {
+            number: number + 1,
+            kilobits_per_second: 6_500 * number,
+            sender: "ap".into(),
+            receiver: is_good.then(|| "phone".into()),
+        };
+        let (started_ns, sent_ns) = (Some(record.arrived_ns), Some(sent));
+        Record { fate, started_ns, sent_ns, due_ns: None, marked_ns: None, attempt: Some(attempt), ..record.clone() }
+    };
+    let all: Vec<Record> =
+        (0..).zip(&packets).flat_map(|(number, record)| [tried((number, record)), record.clone()]).collect();
+    let mut file = Vec::new();
+    let mut writer = JournalWriter::begin_with(&mut file, "air", &pipes(), (None, true)).unwrap();
+    all.iter().for_each(|record| writer.push(record).unwrap());
+    let written = writer.finish().unwrap();
+    assert_eq!((written.records, written.attempts), (80, 40));
+    let reader = JournalReader::new(&file[..]).unwrap();
+    assert!(reader.has_attempts());
+    assert_eq!(reader.map(Result::unwrap).collect::<Vec<_>>(), packets);
+    let with = JournalReader::new(&file[..]).unwrap().with_attempts();
+    assert_eq!(with.map(Result::unwrap).collect::<Vec<_>>(), all);
+    // As rows.
+    let row = csv_row(&all[0], &pipes()[0]);
+    assert_eq!(row.split(',').count(), attempts_heading().split(',').count());
+    assert!(row.contains(",decoded,") && row.ends_with(",1,0,ap,phone"), "{row}");
+    let json = json_row(&all[2], &pipes()[1]);
+    let told = ["outcome", "attempt", "rate_kilobits_per_second", "receiver"].map(|key| json[key].to_string());
+    assert_eq!(told, ["\"lost\"", "2", "6500", "null"]);
+    assert_eq!(csv_row(&packets[0], &pipes()[0]).split(',').count(), csv_heading().split(',').count());
+    // Damage anywhere is told and never a record that was not written.
+    for cut in (0..file.len()).step_by(97) {
+        let Ok(part) = JournalReader::new(&file[..cut]) else { continue };
+        let found: Vec<Record> = part.with_attempts().map_while(Result::ok).collect();
+        assert!(all.starts_with(&found));
+    }
+    assert!(!JournalReader::new(&written_without(&packets)[..]).unwrap().has_attempts());
+}
+
+fn written_without(records: &[Record]) -> Vec<u8> {
+    written(records, None).0
 }
 
 #[test]
