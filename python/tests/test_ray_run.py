@@ -193,6 +193,17 @@ def test_a_lost_machine_is_named_with_its_nodes(tmp_path: Path) -> None:
     assert found["exit_code"] == 8 and "machine b (10.0.0.2; nodes y) was lost" in found["error"]
 
 
+def test_a_lab_whose_machines_are_all_lost_was_not_as_described(tmp_path: Path) -> None:
+    lost = parts()
+    for part in lost:
+        part.lost, part.report, part.code, part.has_begun = "it has not answered for 1.5 s", None, None, True
+    found = _parts.join(tmp_path, "far", lost, False)
+    assert found["exit_code"] == 5 and "error" not in found
+    assert [finding["subject"] for finding in found["verdict"]["findings"]] == ["machine a", "machine b"]
+    # Nor if what has come since knows no lab time.
+    assert _parts.rejoin(tmp_path)["exit_code"] == 5
+
+
 def test_the_part_that_failed_says_why(tmp_path: Path) -> None:
     failed = parts(error="the service s was not ready")
     failed[1].code = 4

@@ -86,7 +86,22 @@ def test_two_machines_give_the_bytes_of_one(cluster: Any, tmp_path: Path, more: 
     assert "client" in (folders[1] / "report.html").read_text()
 
 
-def test_a_machine_that_is_lost_is_named(cluster: Any, tmp_path: Path) -> None:
+def players() -> list[int]:
+    """The actors of the cluster of this test, and of no other one on this machine."""
+    listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    parent = {int(pid): int(of) for pid, of, *_ in rows}
+
+    def is_ours(pid: int) -> bool:
+        while pid in parent and pid != os.getpid():
+            pid = parent[pid]
+        return pid == os.getpid()
+
+    return [int(row[0]) for row in rows if row[2:] and row[2].startswith("ray::Player") and is_ours(int(row[0]))]
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["one of two", "all of them"])
+def test_a_machine_that_is_lost_is_named(cluster: Any, tmp_path: Path, count: int) -> None:
     endless = LAB.replace("timeline:", "duration: 100000 s\ntimeline:\n  - {on: client, run: ping -i 0.001 -q server}")
     (tmp_path / "lab.yaml").write_text(endless)
     words, environment = command(cluster, "--on", "ray")
@@ -96,15 +111,20 @@ def test_a_machine_that_is_lost_is_named(cluster: Any, tmp_path: Path) -> None:
         time.sleep(0.05)
         assert begun.poll() is None and time.monotonic() < deadline, begun.communicate()
     time.sleep(1)
-    players = subprocess.run(["pgrep", "-f", "ray::Player"], capture_output=True, text=True, check=False).stdout.split()
-    assert len(players) == 2
-    os.kill(int(players[-1]), signal.SIGKILL)
+    killed = players()
+    assert len(killed) == 2
+    for player in killed[-count:]:
+        os.kill(player, signal.SIGKILL)
     out, said = begun.communicate(timeout=300)
     report = json.loads(out)
     assert begun.returncode == 5, said
     findings = report["verdict"]["findings"]
     assert findings[0]["subject"] in ("machine a", "machine b") and "lost, with the nodes" in findings[0]["text"]
-    assert Path(report["results"], "captures", "line.pcapng").exists()
+    assert "error" not in report, report["error"]
+    log = Path(report["results"], "machines.log").read_text()
+    assert "time zero" in log and "is lost" in log
+    # What was recorded is in all parts, and gone if all of them are.
+    assert Path(report["results"], "captures", "line.pcapng").exists() == (count == 1)
 
 
 def test_in_virtual_time_no_machine_goes_on_alone(cluster: Any, tmp_path: Path) -> None:

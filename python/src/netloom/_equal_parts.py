@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ._parts import DIED, PartResults, exit_code, joined_verdict
+from ._parts import DIED, PartResults, exit_code, have_begun, joined_verdict
 from ._ray_worker import OWN_TABLES, is_own
 
 __all__ = ["differences", "is_own", "join", "keep_own", "move_in"]
@@ -126,8 +126,7 @@ def _told(said: Sequence[tuple[PartResults, Sequence[str]]]) -> list[str]:
 def _error(parts: Sequence[PartResults], lost: Sequence[PartResults]) -> str | None:
     """Why the run failed: parts that end because another one has gone say so, and that one knows more."""
     if lost:
-        reached = any((part.report or {}).get("duration_ns") for part in parts)
-        return None if reached else f"{lost[0].told()} was lost before time zero: {lost[0].lost}"
+        return None if have_begun(parts) else f"{lost[0].told()} was lost before time zero: {lost[0].lost}"
     failed = [part for part in parts if not part.is_cut_short and part.code not in (0, 1, 5, 9, 124, 130)]
     said = [(part, (part.report or {}).get("error") or part.said.strip().removeprefix("error: ")) for part in failed]
     # That another part is lost is the consequence of what that one says; a part that was killed says nothing.

@@ -54,6 +54,8 @@ class PartResults:
     lost: str | None = None
     #: Whether it was asked to end before its time, because of another part.
     is_cut_short: bool = False
+    #: Whether the lab had come to its time zero.
+    has_begun: bool = False
 
     def told(self) -> str:
         """The machine with its address and its nodes, for people."""
@@ -98,6 +100,8 @@ def rejoin(folder: Path) -> dict[str, Any]:
     parts: list[PartResults] = []
     for row in json.loads((folder / "machines.json").read_bytes()):
         part = PartResults(row["machine"], row["address"], row["nodes"], row["exit_code"], lost=row["lost"])
+        # Machines keep something from time zero on.
+        part.has_begun = True
         path = folder / "parts" / part.machine / "report.json"
         if path.exists():
             part.report = json.loads(path.read_bytes())
@@ -230,8 +234,12 @@ def _error(parts: Sequence[PartResults]) -> str | None:
             said = (part.report or {}).get("error") or part.said.strip().removeprefix("error: ")
             return f"{part.told()}: {said or f'netloom ended with {part.code}'}"
     lost = [part for part in parts if part.lost is not None]
-    reached = any((part.report or {}).get("duration_ns") for part in parts)
-    return f"{lost[0].told()} was lost before time zero: {lost[0].lost}" if lost and not reached else None
+    return f"{lost[0].told()} was lost before time zero: {lost[0].lost}" if lost and not have_begun(parts) else None
+
+
+def have_begun(parts: Sequence[PartResults]) -> bool:
+    """Whether the lab came to its time zero, also if no machine is left that says so."""
+    return any(part.has_begun or (part.report or {}).get("duration_ns") for part in parts)
 
 
 def _has_failed(part: PartResults) -> bool:
@@ -247,7 +255,7 @@ def exit_code(parts: Sequence[PartResults], is_as_described: bool | None, is_int
         return INTERRUPTED
     if any(part.code == WALL_LIMIT for part in parts):
         return WALL_LIMIT
-    if any(part.lost for part in parts) and not any((part.report or {}).get("duration_ns") for part in parts):
+    if any(part.lost for part in parts) and not have_begun(parts):
         return DIED
     if is_as_described is False:
         return NOT_AS_DESCRIBED

@@ -372,6 +372,8 @@ class Run:
                 if all(machine.state.get("begin") for machine in self._machines):
                     self._open("begin")
                     self._has_begun = True
+                    for machine in self._machines:
+                        machine.part.has_begun = True
                     self._tell(f"all {len(self._machines)} parts are ready: time zero")
                     self._come_up()
                     return

@@ -27,7 +27,7 @@ from ._steps import Steps
 
 #: How often logs are fetched, in turns.
 LOGS_EVERY = 2
-#: In the results folder: what was said of the lab while it was there.
+#: In the results folder: what was said of the lab, from the start of the command on.
 SAID = "machines.log"
 #: In the runtime folder of a lab.
 STATE, LOCK, ENDING, SOCKET = "lab.json", "lock", "ending", "control.sock"
@@ -42,6 +42,9 @@ class Served(_ray_run.Run):
     def __init__(self, ray: Any, asked: Mapping[str, Any], tell: Callable[[str], None]) -> None:
         super().__init__(ray, asked, self.say)
         self._show = tell
+        #: What was said and is not in the results folder yet. Whoever watches the machines says something, too.
+        self._said: list[str] = []
+        self._saying = threading.Lock()
         self._runtime = Path(asked["runtime"])
         self._is_over = threading.Event()
         self._gateway: Gateway | None = None
@@ -62,9 +65,23 @@ class Served(_ray_run.Run):
     def say(self, text: str) -> None:
         """Tells who waits, and whoever looks into the results later."""
         self._show(text)
-        if self._folder is not None:
-            with open(self._folder / SAID, "a", encoding="utf-8") as said:
-                said.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}\n")
+        with self._saying:
+            self._said.append(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}\n")
+            if self._folder is not None:
+                self._write_said(self._folder)
+
+    def _write_said(self, folder: Path) -> None:
+        with open(folder / SAID, "a", encoding="utf-8") as said:
+            said.writelines(self._said)
+        self._said.clear()
+
+    def _made_folder(self) -> Path:
+        folder = super()._made_folder()
+        # What was said before there was a folder is a part of it as soon as there is one.
+        with self._saying:
+            if self._said:
+                self._write_said(folder)
+        return folder
 
     def _come_up(self) -> None:
         super()._come_up()
