@@ -101,7 +101,8 @@ impl Document {
 }
 
 impl Config {
-    fn check(&self) -> Result<(), String> {
+    /// Says what cannot be right.
+    pub(crate) fn check(&self) -> Result<(), String> {
         let words = self.env.iter().chain(&self.entrypoint).chain(&self.cmd).chain([&self.user, &self.working_dir]);
         if words.clone().any(|word| word.contains('\0')) {
             return Err("its configuration has a NUL character".to_owned());

@@ -111,6 +111,12 @@ impl<R: Read> Entries<R> {
         &self.input
     }
 
+    /// The input behind the last entry that was read.
+    pub(crate) fn rest(mut self) -> Result<R, ImageError> {
+        self.pass()?;
+        Ok(self.input)
+    }
+
     /// How many headers there were.
     pub(crate) fn seen(&self) -> u64 {
         self.seen

@@ -8,6 +8,8 @@ use crate::folders::Folders;
 use crate::layer::Applier;
 use crate::left::Left;
 use crate::manifest::Blob;
+use crate::pack::Packed;
+use crate::record::Record;
 use crate::tree::Tree;
 use crate::{Digest, ImageError, Limits, compression};
 use rustix::fs::syncfs;
@@ -37,25 +39,57 @@ pub(crate) fn unpack(
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(u64, u64, Left), ImageError> {
-    let chain = document.chain();
-    let folder = folders.begin(&chain)?;
-    let done = (|| {
-        let mut tree = Tree::new(&folder)?;
-        let mut applier = Applier::new(&mut tree, &folder, limits);
+    fill(&document.chain(), folders, limits, |applier| {
         let of = contents.layers.len();
         for (number, ((blob, packed), diff_id)) in contents.layers.into_iter().zip(document.diff_ids()).enumerate() {
             progress(Progress::Layer { number: number + 1, of, bytes: blob.size });
-            layer(blob, packed, *diff_id, &mut applier, limits)?;
+            layer(blob, packed, *diff_id, applier, limits)?;
         }
+        Ok(())
+    })
+}
+
+/// Unpacks an image that another cache has packed: nothing but the digest of its file, which the caller compares, says that it is right.
+pub(crate) fn unpack_whole(
+    packed: Packed,
+    folders: &Folders,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(u64, u64, Left), ImageError> {
+    let Record { chain, entries, bytes, left, .. } = packed.record;
+    let (_, _, own) = fill(&chain, folders, limits, |applier| {
+        progress(Progress::Layer { number: 1, of: 1, bytes: packed.size });
+        let mut layer = packed.layer.take(limits.bytes);
+        applier.apply(&mut layer, "the packed image")?;
+        // Its packing has a sum at the end.
+        io::copy(&mut layer, &mut io::sink()).map(drop).attempted(|| "read the packed image")
+    })?;
+    let left =
+        Left { devices: left.devices, owners: left.owners + own.owners, attributes: left.attributes + own.attributes };
+    Ok((entries, bytes, left))
+}
+
+/// Makes the tree with this chain of layers, which `apply` applies. How many entries and bytes there were, and what was left out.
+fn fill(
+    chain: &Digest,
+    folders: &Folders,
+    limits: &Limits,
+    apply: impl FnOnce(&mut Applier<'_>) -> Result<(), ImageError>,
+) -> Result<(u64, u64, Left), ImageError> {
+    let folder = folders.begin(chain)?;
+    let done = (|| {
+        let mut tree = Tree::new(&folder)?;
+        let mut applier = Applier::new(&mut tree, &folder, limits);
+        apply(&mut applier)?;
         let counts = applier.finish()?;
         // A tree in its place is whole even if the machine loses its power.
         syncfs(tree.root()).attempted(|| "write the image to the disk")?;
         Ok(counts)
     })();
     match done {
-        Ok(counts) => folders.end(&chain).map(|()| counts),
+        Ok(counts) => folders.end(chain).map(|()| counts),
         Err(error) => {
-            folders.give_up(&chain);
+            folders.give_up(chain);
             Err(error)
         }
     }

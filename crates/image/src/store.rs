@@ -21,34 +21,13 @@ use crate::folders::Folders;
 use crate::import::{self, Progress};
 use crate::left::Left;
 use crate::lock::Lock;
+use crate::pack::Packed;
+use crate::record::Record;
 use crate::root::Root;
-use crate::{Config, Digest, ImageError, Limits, Name, Source};
-use serde::{Deserialize, Serialize};
+use crate::{Digest, ImageError, Limits, Name, Source};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The record of an unpacked image in the cache.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
-    /// The digest of its configuration, which Docker calls the image's ID.
-    pub id: Digest,
-    /// The digest of its manifest, if it had one.
-    pub manifest: Option<Digest>,
-    /// The digest that stands for all its layers, which OCI calls their ChainID.
-    pub chain: Digest,
-    /// Where it came from.
-    pub source: String,
-    /// Entries of its layers.
-    pub entries: u64,
-    /// Bytes of their files.
-    pub bytes: u64,
-    /// When it was unpacked, in seconds since 1970.
-    pub imported_unix_s: u64,
-    /// The counts of what was left out.
-    pub left: Left,
-    /// How its program is started.
-    pub config: Config,
-}
 
 /// An image that can be used. As long as the value lives, in any process, nobody removes it from the cache.
 #[derive(Debug)]
@@ -157,6 +136,31 @@ impl Store {
         done
     }
 
+    /// Writes an image of the cache as one file, for [`Store::take`] of another machine of the same user.
+    ///
+    /// # Errors
+    /// If it is not in the cache, or what the system says of it or of `output`.
+    pub fn pack(&self, source: &Source, output: &mut dyn Write) -> Result<Record, ImageError> {
+        let image = self.get(source, &mut |_| {})?;
+        let record = image.record.clone();
+        let record = record.ok_or_else(|| ImageError::Unsuitable(format!("{source} is a folder, not an image")))?;
+        crate::pack::write(&record, &image.folder, output)?;
+        Ok(record)
+    }
+
+    /// Takes an image that [`Store::pack`] wrote, unless it is there. Whether it is what its digests say, they cannot confirm: the caller knows the
+    /// file. It gets no name, since names are for whoever uses this machine.
+    ///
+    /// # Errors
+    /// See [`ImageError`]. The cache is as before then.
+    pub fn take(&self, file: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Imported, ImageError> {
+        let packed = Packed::open(file)?;
+        let (record, _lock, is_new) = self.put(packed.record.clone(), &[], progress, |progress| {
+            import::unpack_whole(packed, &self.folders, &self.limits, progress)
+        })?;
+        Ok(Imported { record, names: Vec::new(), is_new })
+    }
+
     /// Gives further names to an image that is in the cache, by the digest of its configuration; none if it is not.
     ///
     /// # Errors
@@ -203,6 +207,19 @@ impl Store {
             return Err(ImageError::Missing(text));
         }
         Ok(Image { folder, record: Some(record), _lock: Some(lock) })
+    }
+
+    /// Finds the record of an image as [`Store::get`] does; none if it is not here, or a folder.
+    ///
+    /// # Errors
+    /// See [`ImageError`]: it is here and cannot be used.
+    pub fn find(&self, source: &Source, progress: &mut dyn FnMut(Progress)) -> Result<Option<Record>, ImageError> {
+        match self.get(source, progress) {
+            Ok(image) => Ok(image.record.clone()),
+            Err(ImageError::Missing(_)) => Ok(None),
+            Err(ImageError::Io { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// All images with their names, those with names first.
@@ -282,10 +299,33 @@ impl Store {
         names: &[Name],
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Record, Lock, bool), ImageError> {
-        self.folders.make()?;
         let document = contents.document()?;
-        let (chain, source) = (document.chain(), contents.what.clone());
-        let (id, manifest) = (contents.id, contents.manifest);
+        let wanted = Record {
+            id: contents.id,
+            manifest: contents.manifest,
+            chain: document.chain(),
+            source: contents.what.clone(),
+            entries: 0,
+            bytes: 0,
+            imported_unix_s: 0,
+            left: Left::default(),
+            config: document.config.clone(),
+        };
+        self.put(wanted, names, progress, |progress| {
+            import::unpack(contents, &document, &self.folders, &self.limits, progress)
+        })
+    }
+
+    /// Brings an image with this record into the cache, but for its counts: `unpack` makes its tree if that is not there.
+    fn put(
+        &self,
+        wanted: Record,
+        names: &[Name],
+        progress: &mut dyn FnMut(Progress),
+        unpack: impl FnOnce(&mut dyn FnMut(Progress)) -> Result<(u64, u64, Left), ImageError>,
+    ) -> Result<(Record, Lock, bool), ImageError> {
+        self.folders.make()?;
+        let (id, chain) = (wanted.id, wanted.chain);
         let known = self.index()?.images.get(&id).cloned();
         let shared = Lock::shared(&self.folders.lock_of(&chain))?;
         let tree = self.folders.tree(&chain);
@@ -307,11 +347,10 @@ impl Store {
         let is_new = same.is_none();
         let (entries, bytes, left) = match &same {
             Some(record) => (record.entries, record.bytes, record.left),
-            None => import::unpack(contents, &document, &self.folders, &self.limits, progress)?,
+            None => unpack(progress)?,
         };
         let imported_unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let record =
-            Record { id, manifest, chain, source, entries, bytes, imported_unix_s, left, config: document.config };
+        let record = Record { entries, bytes, imported_unix_s, left, ..wanted };
         self.note(record.clone(), names)?;
         Ok((record, lock.into_shared()?, is_new))
     }

@@ -17,7 +17,7 @@ use found::Found;
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
 use netloom_host::node::{ImageConfig, VolumeConfig};
-use netloom_image::{Digest, ImageError, Progress, Store};
+use netloom_image::{Digest, ImageError, Progress, Record, Store};
 use netloom_judge::RunError;
 use netloom_lab::{Action, ImagePlan, ImageSource, NodeKey, NodePlan, Plan};
 use netloom_results::ImageOrigin;
@@ -75,6 +75,31 @@ fn prepare(given: Rc<Plan>, lab_file: &Path, sink: &mut dyn FnMut(&Event)) -> Re
     }
     let problems = images.complete(&mut plan, lab_file);
     if problems.is_empty() { Ok((Rc::new(plan), images)) } else { Err(RunError::Machine(problems.join("\n"))) }
+}
+
+/// Returns the images that nodes of a lab have on this machine, by the nodes' names, unpacked if they have to be. What is not here is left out, and so
+/// are folders: other machines may have them.
+///
+/// # Errors
+/// If an image is here and cannot be used.
+pub fn images_here(
+    plan: &Plan,
+    lab_file: &Path,
+    sink: &mut dyn FnMut(&Event),
+) -> Result<BTreeMap<String, ImageOrigin>, RunError> {
+    let recorded = Recorded::beside(lab_file, plan).map_err(RunError::Machine)?;
+    let mut found = BTreeMap::new();
+    for node in &plan.nodes {
+        let Some(wanted) = &node.image else { continue };
+        let source = recorded.of(&node.name, &wanted.source).unwrap_or_else(|| wanted.source.clone());
+        let name = source.to_string();
+        let mut told = |progress| sink(&Event::Preparing { text: words(&name, progress) });
+        let record = Store::of_user().and_then(|store| store.find(&source, &mut told));
+        let place = || format!("{}:{}: key `image`", lab_file.display(), wanted.line);
+        let record = record.map_err(|error| refused(&place(), &error))?;
+        found.extend(record.map(|record| (node.name.clone(), origin(&wanted.source, Some(&record)))));
+    }
+    Ok(found)
 }
 
 /// Takes out what describes the user of an `exec` on the machine. Whether the user wants a shell.
@@ -206,17 +231,12 @@ impl Images {
 
     /// For the provenance, by the nodes' names.
     pub fn origins(&self, plan: &Plan) -> BTreeMap<String, ImageOrigin> {
-        let origin = |(node, found): (&usize, &Rc<Found>)| {
+        let named = |(node, found): (&usize, &Rc<Found>)| {
             let node = &plan.nodes[*node];
-            let record = found.record();
-            let origin = ImageOrigin {
-                source: node.image.as_ref().map(|image| image.source.to_string()).unwrap_or_default(),
-                id: record.map(|record| record.id.to_string()),
-                manifest: record.and_then(|record| record.manifest.as_ref().map(Digest::to_string)),
-            };
-            (node.name.clone(), origin)
+            let image = node.image.as_ref()?;
+            Some((node.name.clone(), origin(&image.source, found.record())))
         };
-        self.of_nodes.iter().map(origin).collect()
+        self.of_nodes.iter().filter_map(named).collect()
     }
 }
 
@@ -229,4 +249,13 @@ pub(crate) fn config(images: &Images, node: usize, plan: &NodePlan, cwd: &Path) 
         is_read_only: volume.is_read_only,
     });
     Some(ImageConfig { root: cwd.join(found.root_folder()), folders: found.folders(), volumes: volumes.collect() })
+}
+
+/// Where an image comes from, as the provenance says it.
+fn origin(source: &ImageSource, record: Option<&Record>) -> ImageOrigin {
+    ImageOrigin {
+        source: source.to_string(),
+        id: record.map(|record| record.id.to_string()),
+        manifest: record.and_then(|record| record.manifest.as_ref().map(Digest::to_string)),
+    }
 }

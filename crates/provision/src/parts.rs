@@ -90,7 +90,8 @@ pub fn image_facts(plan: &Plan, images: &Images) -> Result<Vec<(String, String)>
     let mut facts = Vec::new();
     for (place, node) in plan.nodes.iter().enumerate() {
         let Some((origin, found)) = origins.get(&node.name).zip(images.of(place)) else { continue };
-        let known = match (origin.manifest.as_ref().or(origin.id.as_ref()), folders.get(found.root_folder())) {
+        // The same image may have come here with another manifest, or with none.
+        let known = match (origin.id.as_ref(), folders.get(found.root_folder())) {
             (Some(known), _) | (None, Some(known)) => known.clone(),
             (None, None) => {
                 let digest = digest_of_folder("image", found.root_folder())?;

@@ -50,6 +50,10 @@ class Player:
         """Whether programs can start in this folder."""
         return os.path.isdir(path)
 
+    def lacking(self, lab: Lab, images: Sequence[str]) -> list[str]:
+        """Those of these images, by their IDs, that this machine does not have. Of the lab, its program is used."""
+        return _ray_worker.lacking(_ray_worker.program_of(lab), images)
+
     def begin(self, lab: Lab, options: Sequence[str], key: str | None = None, folder: str | None = None) -> None:
         """Starts the part, which waits before its time zero. `key`: that of the parts of a lab in virtual time; `folder`: where it starts."""
         get = self._get

@@ -1,6 +1,6 @@
 """Plays one run of a sweep or of a hunt on a worker of Ray. Ray sends this file along, so a machine needs nothing of Netloom: no import of the package here.
 
-The program, the kernel of kernel nodes and the files that the lab names come once per machine, by their digests, and stay in a cache.
+The program, the kernel of kernel nodes, images and the files that the lab names come once per machine, by their digests, and stay in a cache.
 """
 
 from __future__ import annotations
@@ -61,6 +61,14 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Image:
+    """A container image that machines need: its ID, and where Ray has it as a file of `netloom image pack`."""
+
+    id: str
+    packed: Part
+
+
+@dataclass(frozen=True)
 class Lab:
     """What all runs of a lab have in common."""
 
@@ -71,6 +79,10 @@ class Lab:
     kernel: Part | None = None
     #: By the names that the lab file has for them.
     files: Mapping[str, Part] = field(default_factory=dict)
+    #: Those that a machine lacks, which gets them.
+    images: Sequence[Image] = ()
+    #: Which image each node has, as the provenance of a run says it: names mean what they mean where the lab comes from.
+    origins: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -219,7 +231,43 @@ def programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, str
     environment = dict(os.environ)
     if lab.kernel is not None:
         environment["NETLOOM_KERNEL"] = str(_kept(machines, lab.kernel, get))
-    return _kept(machines, lab.program, get), environment
+    program = _kept(machines, lab.program, get)
+    for image in lab.images:
+        if lacking(program, [image.id]):
+            _take(program, image, get)
+    return program, environment
+
+
+def program_of(lab: Lab) -> Path:
+    """The program on this machine, without the images that the lab needs."""
+    import ray  # pyright: ignore[reportMissingImports]
+
+    return _kept(cache() / "machines", lab.program, ray.get)
+
+
+def lacking(program: Path, images: Sequence[str]) -> list[str]:
+    """Those of these images, by their IDs, that are not in this machine's cache."""
+    there = {image["id"] for image in json.loads(_called(program, "image", "list", "--json"))}
+    return [image for image in images if image not in there]
+
+
+def _take(program: Path, image: Image, get: Callable[[Any], bytes]) -> None:
+    """Puts an image into this machine's cache."""
+    data = get(image.packed.reference)
+    if digest_of(data) != image.packed.digest:
+        raise RuntimeError(f"the image {image.id} did not arrive as it was sent")
+    with _own_folder() as home:
+        file = home / "image"
+        file.write_bytes(data)
+        _called(program, "image", "take", str(file))
+
+
+def _called(program: Path, *words: str) -> bytes:
+    done = subprocess.run([str(program), *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode != 0:
+        why = done.stderr.decode(errors="replace").strip().removeprefix("error: ")
+        raise RuntimeError(why or f"netloom {' '.join(words[:2])} ended with {done.returncode}")
+    return done.stdout
 
 
 def lay_out(lab: Lab, home: Path, get: Callable[[Any], bytes]) -> Path:
@@ -236,6 +284,9 @@ def lay_out(lab: Lab, home: Path, get: Callable[[Any], bytes]) -> Path:
         path.write_bytes(get(part.reference))
     file = folder / lab.name
     file.write_text(lab.text, encoding="utf-8")
+    if lab.origins:
+        # Where a run looks for the images that it is to have, whatever their names mean on this machine.
+        (folder / "provenance.json").write_text(json.dumps({"images": dict(lab.origins)}), encoding="utf-8")
     return file
 
 

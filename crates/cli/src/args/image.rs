@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use netloom_units::Duration;
+use std::path::PathBuf;
 
 /// `netloom image`
 #[derive(Debug, Subcommand)]
@@ -15,6 +16,12 @@ pub(crate) enum ImageCommand {
     List(ImageListArgs),
     /// Remove images from the cache
     Remove(ImageRemoveArgs),
+    /// Write an image of the cache to standard output, as one file for the cache of another machine
+    #[command(hide = true)]
+    Pack(ImagePackArgs),
+    /// Put such a file into the cache. It is trusted: the image's digests cannot confirm it
+    #[command(hide = true)]
+    Take(ImageTakeArgs),
 }
 
 /// `netloom image import`
@@ -93,4 +100,20 @@ pub(crate) struct ImageRemoveArgs {
     /// Names or digests, as `netloom image list` shows them
     #[arg(value_name = "IMAGE", required = true)]
     pub(crate) images: Vec<String>,
+}
+
+/// `netloom image pack`
+#[derive(Debug, Args)]
+pub(crate) struct ImagePackArgs {
+    /// A name or a digest, as `netloom image list` shows it
+    #[arg(value_name = "IMAGE")]
+    pub(crate) image: String,
+}
+
+/// `netloom image take`
+#[derive(Debug, Args)]
+pub(crate) struct ImageTakeArgs {
+    /// The file that `netloom image pack` wrote
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }

@@ -1,7 +1,7 @@
 //! `netloom image`
 
 use super::{DONE, Failure, Outcome, print};
-use crate::args::image::{ImageCommand, ImageImportArgs, ImageListArgs, ImagePullArgs, ImageRemoveArgs};
+use crate::args::image::{ImageCommand, ImageImportArgs, ImageListArgs, ImagePackArgs, ImagePullArgs, ImageRemoveArgs};
 use crate::progress::PullProgress;
 use crate::talk;
 use netloom_image::{ImageError, Imported, Left, Progress, Record, Store};
@@ -10,6 +10,7 @@ use netloom_lab::{ImageName, ImageSource};
 use netloom_registry::{Options, Reference, RegistryError, pull};
 use netloom_results::render::{Align, Table};
 use serde_json::{Value, json};
+use std::io;
 use std::time::Duration;
 
 pub(super) fn image(command: &ImageCommand) -> Outcome {
@@ -18,6 +19,8 @@ pub(super) fn image(command: &ImageCommand) -> Outcome {
         ImageCommand::Pull(args) => fetch(args),
         ImageCommand::List(args) => list(args),
         ImageCommand::Remove(args) => remove(args),
+        ImageCommand::Pack(args) => pack(args),
+        ImageCommand::Take(args) => brought(&Store::of_user()?.take(&args.file, &mut |_| {})?, "taken"),
     }
 }
 
@@ -163,5 +166,11 @@ fn remove(args: &ImageRemoveArgs) -> Outcome {
         let what = if store.remove(&source)? { "removed" } else { "has other names, and stays by them" };
         talk::say(&format!("{text} {what}"));
     }
+    DONE
+}
+
+fn pack(args: &ImagePackArgs) -> Outcome {
+    let source = ImageSource::parse(&args.image).map_err(usage)?;
+    Store::of_user()?.pack(&source, &mut io::stdout().lock())?;
     DONE
 }

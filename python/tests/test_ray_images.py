@@ -1,0 +1,128 @@
+"""Images of nodes on Ray: a machine that has not the image of a node gets it from where the lab comes from, once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ray_cluster
+
+from netloom import _left, _program, _ray_worker
+from netloom._ray_worker import Image, Lab, Part, digest_of, play_lab_with
+
+MAKE_IMAGE = Path(__file__).parents[2] / "tests" / "system" / "image.py"
+
+LAB = """
+name: shop
+CLOCK
+machines: {a: {}, b: {}}
+nodes: {web: {machine: a}, db: {machine: b, image: "tools:1.0", entrypoint: none}}
+links: {line: {ends: [web, db], rate: 20 Mbit/s, delay: 10 ms}}
+timeline:
+  - {on: db, run: "sh -c 'cat /etc/os-release; echo $WORD'", as: said}
+"""
+
+
+def made_image(home: Path, word: str) -> tuple[dict[str, str], str]:
+    """A cache of its own with an image `tools:1.0` whose programs have this word: the environment of who uses it, and the image's ID."""
+    config = json.dumps({"Env": [f"WORD={word}", "PATH=/bin"], "Cmd": ["sh"]})
+    subprocess.run([sys.executable, str(MAKE_IMAGE), str(home / "layout"), config, "sh", "cat"], check=True)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(home / "cache")}
+    words = [_program.program(), "image", "import", f"oci:{home}/layout", "--name", "tools:1.0"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    return environment, done.stdout.strip()
+
+
+def images(environment: dict[str, str]) -> dict[str, list[str]]:
+    """The names of all images in a cache, by their IDs."""
+    words = [_program.program(), "image", "list", "--json"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    return {image["id"]: image["names"] for image in json.loads(done.stdout)}
+
+
+def packed(environment: dict[str, str], image: str) -> bytes:
+    words = [_program.program(), "image", "pack", image]
+    return subprocess.run(words, env=environment, capture_output=True, check=True).stdout
+
+
+def test_a_machine_takes_an_image_that_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asker, image = made_image(tmp_path / "one", "asked")
+    other, another = made_image(tmp_path / "other", "another")
+    data, program = packed(asker, image), Path(_program.program()).read_bytes()
+    store = {"image": data, "program": program}
+    fetched: list[str] = []
+
+    def get(reference: str) -> bytes:
+        fetched.append(reference)
+        return store[reference]
+
+    origins = {"db": {"source": "tools:1.0", "id": image, "manifest": None}}
+    text = LAB.replace("CLOCK\n", "").replace("machines: {a: {}, b: {}}\n", "").replace("machine: a", "")
+    text = text.replace("machine: b, ", "").replace("timeline:", "bounds: {lateness: 100 s, starts: 100 s}\ntimeline:")
+    lab = Lab(
+        "shop.yaml",
+        text,
+        Part(digest_of(program), "program"),
+        images=[Image(image, Part(digest_of(data), "image"))],
+        origins=origins,
+    )
+    monkeypatch.setenv("XDG_CACHE_HOME", other["XDG_CACHE_HOME"])
+    for run in range(2):
+        ended = play_lab_with(lab, text, ["--json", "--no-report"], get)
+        assert ended["code"] in (0, 5), ended["said"]
+        _left.unpack(ended["archive"], tmp_path / "parts", f"run-{run}")
+    logs = [path.read_text() for path in tmp_path.glob("parts/run-*/logs/*-said.stdout")]
+    # The name means another image on that machine, and goes on to do so.
+    assert logs == ["ID=image\nasked\n"] * 2
+    assert images(other) == {image: [], another: ["tools:1.0"]}
+    assert fetched.count("image") == 1, "the image is fetched once per machine"
+
+
+def test_an_image_that_arrives_changed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asker, image = made_image(tmp_path / "one", "asked")
+    data, program = packed(asker, image), Path(_program.program()).read_bytes()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    changed = {"image": data[:-1] + bytes([data[-1] ^ 1]), "program": program}
+    part = Part(digest_of(program), "program")
+    lab = Lab("shop.yaml", LAB, part, images=[Image(image, Part(digest_of(data), "image"))])
+    with pytest.raises(RuntimeError, match="did not arrive as it was sent"):
+        _ray_worker.programs(lab, changed.__getitem__)
+    assert images({**os.environ, "XDG_CACHE_HOME": str(tmp_path / "empty")}) == {}
+
+
+@pytest.mark.skipif(not os.environ.get("NETLOOM_TEST_RAY"), reason="only with NETLOOM_TEST_RAY=1: Ray has 80 MB")
+def test_images_travel_to_machines_of_a_cluster_once(tmp_path: Path) -> None:
+    asker, image = made_image(tmp_path / "one", "asked")
+    other, another = made_image(tmp_path / "other", "another")
+    # Credentials of registries stay where they are.
+    secret = "c2VjcmV0LW9mLXRoZS1hc2tlcg=="
+    (tmp_path / "docker").mkdir()
+    (tmp_path / "docker" / "config.json").write_text(json.dumps({"auths": {"registry.test": {"auth": secret}}}))
+    (tmp_path / "lab.yaml").write_text(LAB.replace("CLOCK", "clock: virtual"))
+    cluster = ray_cluster([asker["XDG_CACHE_HOME"], other["XDG_CACHE_HOME"]])
+    try:
+        environment = {**asker, "NETLOOM_PYTHON": sys.executable, "RAY_ADDRESS": cluster.address}
+        environment["DOCKER_CONFIG"] = str(tmp_path / "docker")
+        found: list[tuple[Path, str]] = []
+        for name, more in (("whole", []), ("first", ["--on", "ray"]), ("second", ["--on", "ray"])):
+            words = [_program.program(), "run", "lab.yaml", "--json", "--results", name, *more]
+            done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=600)
+            report: dict[str, Any] = json.loads(done.stdout or "{}")
+            assert done.returncode == 0, done.stderr
+            # What is told of the machines is in the results: `--json` shows no progress.
+            log = Path(report["results"]) / "machines.log"
+            found.append((Path(report["results"]), log.read_text() if more else ""))
+    finally:
+        cluster.shutdown()
+    logs = [next((folder / "logs").glob("*-said.stdout")).read_text() for folder, _ in found]
+    assert logs == ["ID=image\nasked\n"] * 3
+    assert ["packing the image tools:1.0" in said for _, said in found] == [False, True, False]
+    # The other machine's own name means what it meant.
+    assert images(other) == {image: [], another: ["tools:1.0"]}
+    for path in (tmp_path / "other").rglob("*"):
+        assert not path.is_file() or path.is_symlink() or secret.encode() not in path.read_bytes(), path
