@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from netloom import _left, _parts, _probes, _ray_run, _ray_worker
+from netloom import NetloomError, _clocks, _left, _parts, _probes, _ray_run, _ray_worker
 from netloom._parts import PartResults
 from netloom._ray_part import Player
 from netloom._ray_run import Machine
@@ -354,3 +354,86 @@ def test_a_node_of_ray_that_does_not_answer_is_silent() -> None:
             second.connect_ex(full.getsockname())
             assert _probes.unreached([full.getsockname()], 0.1) == {full.getsockname(): _probes.IS_SILENT}
     assert 2 * (_ray_run.PROBED_EVERY + _ray_run.PROBED_FOR) < 2
+
+
+class Answering:
+    """A cluster of Ray whose actors answer at once."""
+
+    def wait(self, references: list[Any], num_returns: int, timeout: float) -> tuple[list[Any], list[Any]]:
+        del num_returns, timeout
+        return references, []
+
+    def get(self, reference: Answer) -> Any:
+        return reference.value
+
+
+class Answer:
+    """What an actor answered."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Method:
+    """A method of an actor."""
+
+    def __init__(self, call: Any) -> None:
+        self.remote = lambda *arguments: Answer(call(*arguments))
+
+
+class Clocked:
+    """An actor on a machine whose clock is so far ahead of the one here, in nanoseconds; it may move when parts are to take a step."""
+
+    def __init__(self, ahead: int, moves_at_open: int = 0) -> None:
+        self.ahead, self.opened = ahead, dict[str, int]()
+
+        def opened(step: str, at: int) -> int:
+            self.ahead += moves_at_open
+            # The step comes at that instant of the clock as it is now.
+            self.opened[step] = at - self.ahead
+            return time.time_ns() + self.ahead
+
+        self.here = Method(lambda *_: {"clock_ns": time.time_ns() + self.ahead})
+        self.open = Method(opened)
+
+
+SECOND = 1_000_000_000
+
+
+def clocked(*players: Clocked) -> Run:
+    machines = [Machine(PartResults(f"m{number}", "10.0.0.1", ["x"]), player) for number, player in enumerate(players)]
+    return Run(Answering(), *machines)
+
+
+def test_a_clock_that_is_set_before_time_zero_moves_it_on_no_machine() -> None:
+    players = Clocked(0), Clocked(5 * SECOND), Clocked(-3 * SECOND)
+    run = clocked(*players)
+    run._learn_clocks(5, _ray_run.PATIENCE)
+    assert run.told == []
+    players[1].ahead += SECOND
+    players[2].ahead -= SECOND
+    for step in ("begin", "end"):
+        run._open(step)
+        instants = [player.opened[step] for player in players]
+        assert max(instants) - min(instants) < 20_000_000, instants
+    assert run.told == [
+        "machine m1 (10.0.0.1; nodes x): its clock has moved 1.00 s forward beside the one here",
+        "machine m2 (10.0.0.1; nodes x): its clock has moved 1.00 s back beside the one here",
+    ]
+
+
+def test_a_clock_that_is_set_while_time_zero_is_agreed_on_ends_the_run() -> None:
+    run = clocked(Clocked(0), Clocked(0, moves_at_open=SECOND))
+    with pytest.raises(NetloomError, match="m1 .* clock moved 1.00 s forward while time zero was agreed on"):
+        run._open("begin")
+    # Clocks that only drift do not.
+    clocked(Clocked(0), Clocked(0, moves_at_open=1_000_000))._open("begin")
+
+
+def test_the_quickest_answer_tells_a_clock_best() -> None:
+    took = iter([0, 9_000_000, 20_000_000, 22_000_000, 40_000_000, 50_000_000])
+    reading = _clocks.read(lambda: 1_700, 3, wall=lambda: 500, steady=lambda: next(took))
+    assert reading is not None and reading == _clocks.Reading(1_700 - 500 - 1_000_000, 2_000_000)
+    assert _clocks.read(lambda: None, 3) is None
+    assert reading.moved_to(_clocks.Reading(reading.ahead_ns + 21_500_000, 2_000_000)) is None
+    assert reading.moved_to(_clocks.Reading(reading.ahead_ns - 22_500_000, 2_000_000)) == -22_500_000

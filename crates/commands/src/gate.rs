@@ -5,7 +5,7 @@
 
 use netloom_judge::RunError;
 use netloom_units::Instant;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Error, ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -44,6 +44,8 @@ pub struct Gate {
     told: BTreeSet<Common>,
     /// How long to wait until the next look.
     wait: Option<Duration>,
+    /// When a step is due whose instant has been found, by the clock that nobody sets: the wall clock may move at once before it comes.
+    due: BTreeMap<Common, std::time::Instant>,
     /// Whether the part only says how far it is.
     only_tells: bool,
 }
@@ -65,6 +67,17 @@ impl Gate {
     /// # Errors
     /// The folder cannot be used, or has no instant where one belongs.
     pub fn opens(&mut self, step: Common) -> Result<Option<Duration>, RunError> {
+        let here = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.opens_by(step, here, std::time::Instant::now())
+    }
+
+    /// Does what `opens` does by these clocks: the wall clock, and the one that nobody sets.
+    fn opens_by(
+        &mut self,
+        step: Common,
+        here: Duration,
+        now: std::time::Instant,
+    ) -> Result<Option<Duration>, RunError> {
         let Some(folder) = &self.folder else { return Ok(Some(Duration::ZERO)) };
         if self.told.insert(step) {
             let path = folder.join(step.name()).with_extension("ready");
@@ -73,18 +86,10 @@ impl Gate {
         if self.only_tells {
             return Ok(Some(Duration::ZERO));
         }
-        let path = folder.join(step.name());
-        let mut text = String::new();
-        let left = match fs::File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text)) {
-            Ok(_) => {
-                let wrong = || Error::new(ErrorKind::InvalidData, "it has no instant in nanoseconds");
-                let at = text.trim().parse().map_err(|_| wrong()).map_err(RunError::results(&path))?;
-                let here = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                Some(Duration::from_nanos(at).saturating_sub(here))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(RunError::results(&path)(error)),
-        };
+        if let (false, Some(at)) = (self.due.contains_key(&step), instant(&folder.join(step.name()))?) {
+            self.due.insert(step, now + at.saturating_sub(here));
+        }
+        let left = self.due.get(&step).map(|due| due.saturating_duration_since(now));
         let ahead = if step == Common::Begin { AHEAD } else { Duration::ZERO };
         let opens = left.filter(|left| *left <= ahead);
         let wait = left.map_or(LOOK, |left| left.saturating_sub(ahead).min(LOOK));
@@ -101,6 +106,20 @@ impl Gate {
 
 /// An instant has twenty digits at most.
 const LONGEST: u64 = 64;
+
+/// The instant of the wall clock in a file, counted from 1970; none if there is no such file yet.
+fn instant(path: &Path) -> Result<Option<Duration>, RunError> {
+    let mut text = String::new();
+    match fs::File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text)) {
+        Ok(_) => {
+            let wrong = || Error::new(ErrorKind::InvalidData, "it has no instant in nanoseconds");
+            let at = text.trim().parse().map_err(|_| wrong()).map_err(RunError::results(path))?;
+            Ok(Some(Duration::from_nanos(at)))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(RunError::results(path)(error)),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -134,7 +153,24 @@ mod tests {
             .expect("an instant");
         assert_eq!(gate.opens(Common::End).expect("a folder"), None);
         fs::write(folder.path().join("end"), "0\n").expect("an instant");
-        assert_eq!(gate.opens(Common::End).expect("a folder"), Some(Duration::ZERO));
+        let mut other = Gate::new(Some(folder.path().to_owned()), Path::new("/run/s"));
+        assert_eq!(other.opens(Common::End).expect("a folder"), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_wall_clock_that_moves_at_once_moves_no_step_that_is_agreed_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut gate = Gate::new(Some(folder.path().to_owned()), Path::new("/run/s"));
+        let (wall, now) = (Duration::from_secs(1_800_000_000), std::time::Instant::now());
+        let after = |millis| now + Duration::from_millis(millis);
+        fs::write(folder.path().join("begin"), (wall + Duration::from_millis(300)).as_nanos().to_string())
+            .expect("an instant");
+        assert_eq!(gate.opens_by(Common::Begin, wall, now).expect("a folder"), None);
+        // A second forward, and an hour back.
+        let early = gate.opens_by(Common::Begin, wall + Duration::from_millis(1_100), after(100));
+        assert_eq!(early.expect("a folder"), None);
+        let late = gate.opens_by(Common::Begin, wall - Duration::from_secs(3600), after(260));
+        assert_eq!(late.expect("a folder"), Some(Duration::from_millis(40)));
     }
 
     #[test]

@@ -106,11 +106,12 @@ class Player:
         time.sleep(DESERTED)
         self.end(kill=True)
 
-    def open(self, step: str, at_ns: int) -> None:
-        """Lets the part take a step at this instant of this machine's clock."""
+    def open(self, step: str, at_ns: int) -> int:
+        """Lets the part take a step at this instant of this machine's clock; that clock, in nanoseconds."""
         new = self._home / "gate" / f".{step}"
         new.write_text(str(at_ns))
         new.rename(self._home / "gate" / step)
+        return time.time_ns()
 
     def keep(self, name: str) -> None:
         """Has this machine keep the results under this name if nobody fetches them before the actor ends (`netloom collect`)."""

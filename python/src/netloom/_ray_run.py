@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _left, _parts, _probes, _program, _ray, _ray_part, _ray_programs, _ray_virtual, _ray_worker
+from . import _clocks, _left, _parts, _probes, _program, _ray, _ray_part, _ray_programs, _ray_virtual, _ray_worker
 from ._errors import NetloomError, ProgramError
 from ._parts import PartResults
 from ._ray_worker import Image, Lab, Part
@@ -56,8 +56,8 @@ class Machine:
     player: Any
     #: Where its node of Ray listens; none if this is a client of Ray, which need not reach it.
     node: tuple[str, int] | None = None
-    #: How far the machine's clock is ahead of the one here, in nanoseconds.
-    ahead_ns: int = 0
+    #: Its clock, beside the one here.
+    clock: _clocks.Reading | None = None
     state: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -229,16 +229,8 @@ class Run:
 
     def _meet(self, count: int, is_tcp: bool = False) -> int:
         """Learns the machines' clocks, and finds ports that are free on all of them; the first."""
-        best: dict[str, int] = {}
         self._ask_whole(lambda machine: machine.player.here.remote(0, 0), STARTING)
-        for _ in range(5):
-            for machine in self._machines:
-                begun = time.time_ns()
-                here = self._ask_whole(lambda machine: machine.player.here.remote(0, 0), PATIENCE, [machine])
-                took = time.time_ns() - begun
-                if took < best.get(machine.part.machine, took + 1):
-                    best[machine.part.machine] = took
-                    machine.ahead_ns = here[machine.part.machine]["clock_ns"] - begun - took // 2
+        self._learn_clocks(5, PATIENCE)
         port = self._asked["port"]
         for first in range(port, min(port + 100 * count, 65_536 - count), count):
             heres = self._ask_whole(
@@ -249,6 +241,22 @@ class Run:
         raise NetloomError(
             f"no {count} ports of {'TCP' if is_tcp else 'UDP'} from {port} on are free on all machines: write another --port"
         )
+
+    def _learn_clocks(self, rounds: int, patience: float) -> None:
+        """Learns by how much the clocks of machines are ahead of the one here, and tells which have moved since."""
+        for machine in [machine for machine in self._machines if machine.is_active]:
+
+            def ask(machine: Machine = machine) -> int | None:
+                answers = self._ask(lambda machine: machine.player.here.remote(0, 0), patience, [machine])
+                return answers[machine.part.machine]["clock_ns"] if answers else None
+
+            reading = _clocks.read(ask, rounds)
+            if reading is None:
+                continue  # It is lost, and whoever looks after the machines sees to it.
+            moved = None if machine.clock is None else machine.clock.moved_to(reading)
+            if moved is not None:
+                self._tell(f"{machine.part.told()}: its clock has moved {_clocks.told(moved)} beside the one here")
+            machine.clock = reading
 
     def _divided(self, home: Path, port: int) -> dict[str, str]:
         """The texts of the parts, by machine."""
@@ -434,15 +442,29 @@ class Run:
         return False
 
     def _open(self, step: str) -> None:
-        at = time.time_ns() + int(AHEAD * 1e9)
-        self._ask(
-            lambda machine: (
-                machine.player.open.remote(step, at + machine.ahead_ns)
-                if machine.is_active
-                else machine.player.look.remote()
-            ),
-            SILENCE,
+        """Has all parts take a step at one instant.
+
+        Raises:
+            NetloomError: A clock was set just then, so that time zero would not be one instant.
+        """
+        if not self._is_virtual:  # Its parts take all steps at instants of lab time.
+            self._learn_clocks(3, SILENCE if self._has_begun else PATIENCE)
+        active = [machine for machine in self._machines if machine.is_active]
+        begun = time.time_ns()
+        ahead = {machine.part.machine: 0 if machine.clock is None else machine.clock.ahead_ns for machine in active}
+        at = begun + int(AHEAD * 1e9)
+        clocks = self._ask(
+            lambda machine: machine.player.open.remote(step, at + ahead[machine.part.machine]), SILENCE, active
         )
+        took = time.time_ns() - begun
+        for machine in active:
+            known, clock = machine.clock, clocks.get(machine.part.machine)
+            if known is None or clock is None or self._is_virtual:
+                continue
+            moved = known.moved_to(_clocks.Reading(clock - begun - took // 2, abs(took)))
+            if moved is not None and step == "begin":
+                why = f"its clock moved {_clocks.told(moved)} while time zero was agreed on: run the lab again"
+                raise NetloomError(f"{machine.part.told()}: {why}")
 
     def _follow(self) -> None:
         """Looks after the parts until all have ended."""
