@@ -19,6 +19,7 @@ mod exactness;
 mod external;
 mod goals;
 mod growth;
+mod halves;
 mod images;
 mod journal;
 mod lab;
