@@ -92,7 +92,7 @@ pub(crate) fn write(record: &Record, folder: &Path, output: &mut dyn Write) -> R
     let mut tree = TreeWriter { archive: &mut archive, root: folder, is_root, links: HashMap::new() };
     tree.entry(Path::new("./"), &fs::symlink_metadata(folder).at("look at", folder)?)?;
     tree.folder(Path::new(""))?;
-    let finished = archive.into_inner().and_then(GzEncoder::finish).and_then(|mut output| output.flush());
+    let finished = archive.into_inner().and_then(GzEncoder::finish).and_then(|mut behind| behind.flush());
     finished.attempted(|| "write the image")
 }
 

@@ -48,7 +48,7 @@ impl AirLogs {
             Some(known) if known.length < now.length && (Known { length: now.length, ..known }) == now => {
                 let mut again = file.try_clone().ok();
                 let log = Arc::make_mut(&mut kept.log);
-                if !again.as_mut().is_some_and(|file| log.go_on(file)) {
+                if !again.as_mut().is_some_and(|same| log.go_on(same)) {
                     *log = read_anew(file, path, read)?;
                 }
             }

@@ -112,8 +112,8 @@ fn what_is_not_whole_or_not_an_image_is_refused_and_leaves_nothing() {
     let at = text.windows(12).position(|found| found == br#""version":1,"#).unwrap();
     text[at + 10] = b'7';
     two.write(&text);
-    let error = two.take().unwrap_err().to_string();
-    assert!(error.contains("is of version 7 for"), "{error}");
+    let other = two.take().unwrap_err().to_string();
+    assert!(other.contains("is of version 7 for"), "{other}");
     assert_eq!(two.left(), [0, 0]);
 }
 

@@ -381,8 +381,8 @@ fn beacons_and_associations_are_in_the_file() {
             }
         }
         // Without the data: switches tell one another that the station moved.
-        let all = records.iter().map(|record| record.frame[0]);
-        let kinds: Vec<u8> = all.filter(|kind| *kind != 0x80 && kind & 0x0c != 0x08).collect();
+        let first = records.iter().map(|record| record.frame[0]);
+        let kinds: Vec<u8> = first.filter(|kind| *kind != 0x80 && kind & 0x0c != 0x08).collect();
         assert_eq!(kinds, [0x40, 0xd4, 0x50, 0xd4, 0xb0, 0xd4, 0xb0, 0xd4, 0x20, 0xd4, 0x30, 0xd4], "{standard}");
         // It says with which access point it was.
         let again = records.iter().find(|record| record.frame[0] == 0x20).unwrap();
