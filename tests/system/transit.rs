@@ -73,7 +73,8 @@ expect:
         assert!(least >= 42.0, "{ping}");
         let routers = fixture.json("chain", "routers.json");
         assert_eq!(routers.as_array().unwrap().len(), ROUTERS);
-        assert!(routers[10]["forwarded_packets"].as_u64().unwrap() > 1_000, "{routers}");
+        // A transfer of 1 Mbit/s for 2 s has 170 packets, and their acknowledgements.
+        assert!(routers[10]["forwarded_packets"].as_u64().unwrap() > 200, "{routers}");
         assert!(routers[10]["expired_packets"].as_u64().unwrap() >= 2, "{routers}");
         // A capture between two routers has packets of both directions.
         let captured = fs::read(folder.join("captures/l10.pcapng")).unwrap();
