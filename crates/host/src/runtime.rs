@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::fd::IntoRawFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
@@ -122,8 +122,10 @@ pub struct RunningLab {
     pub state: Option<LabState>,
 }
 
-/// A lab that is being removed, or looked at by [`list`], holds its lock for a moment.
-const LOCK_ATTEMPTS: u32 = 50;
+/// How long the lock of a folder is waited for, and how often it is tried: a lab that is being removed, or looked at by [`list`], holds it for a moment. Where a lab
+/// has noted nothing down, it begins or ends, or another process sweeps; on a busy machine that takes a while.
+const LOCK_PATIENCE: Duration = Duration::from_millis(200);
+const LONG_LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const LOCK_PAUSE: Duration = Duration::from_millis(4);
 
 impl RuntimeDir {
@@ -141,16 +143,20 @@ impl RuntimeDir {
     fn acquire_in(root: &Path, name: &str) -> Result<Self, RuntimeError> {
         let path = root.join(name);
         assert_eq!(path.file_name(), Some(name.as_ref()), "the name of a lab is a plain file name");
-        for _ in 0..LOCK_ATTEMPTS {
+        let begun = Instant::now();
+        loop {
             make_private(&path)?;
             if let Some(lock) = try_lock(&path, File::try_lock)? {
                 let dir = Self { path, lock };
                 dir.clear()?;
                 return Ok(dir);
             }
+            let state = read_state(&path);
+            if begun.elapsed() >= if state.is_some() { LOCK_PATIENCE } else { LONG_LOCK_PATIENCE } {
+                return Err(RuntimeError::AlreadyUp { name: name.to_owned(), state });
+            }
             std::thread::sleep(LOCK_PAUSE);
         }
-        Err(RuntimeError::AlreadyUp { name: name.to_owned(), state: read_state(&path) })
     }
 
     /// The folder.
