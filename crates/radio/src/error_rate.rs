@@ -5,7 +5,9 @@
 //! a straight line over decibels. Source of the points: the tables of ns-3's default model, which are link simulations for TGax (11-14/0571,
 //! Box 0), to a hundredth of a decibel; of DSSS the signal table that wmediumd has from the same source, to a whole one.
 //! Differs from the source: curves of LDPC and of short frames have the shape of BCC with 1,458 bytes, moved to their points;
-//! 9 Mbit/s have the curve of 18 Mbit/s with half the power.
+//! 9 Mbit/s have the curve of 18 Mbit/s with half the power. [`Coding::Nist`] has a closed form instead.
+
+mod nist;
 
 use crate::decibels::Decibels;
 use crate::phy::Mode;
@@ -19,6 +21,8 @@ pub enum Coding {
     Bcc,
     /// Low-density parity check, of n, ac and ax.
     Ldpc,
+    /// Convolutional, in closed form in the place of tables: what ns-3 calls the NIST model. DSSS has its table all the same.
+    Nist,
 }
 
 /// Standard normal quantiles of 50, 90 and 99 %, and of 96 %.
@@ -61,12 +65,21 @@ struct Curve {
 
 /// Returns the probability that a frame of this size cannot be decoded; none if no curve is known for the mode.
 pub fn packet_error_rate(mode: Mode, coding: Coding, snr: Decibels, size: Bytes) -> Option<Probability> {
+    if coding == Coding::Nist
+        && let Some(rate) = nist::frame_error_rate(mode, snr, size)
+    {
+        return parts(rate);
+    }
     let curve = match mode {
         Mode::Mcs { index, .. } => scheme(usize::from(index), coding, size)?,
         Mode::Legacy(rate) => legacy(rate.as_bits_per_second() / 1_000, size)?,
     };
     let whole = error_rate(LONG[curve.shape], snr.0 - curve.moved);
     let rate = 1.0 - libm::pow(1.0 - whole, size.get() as f64 / curve.size);
+    parts(rate)
+}
+
+fn parts(rate: f64) -> Option<Probability> {
     Probability::from_parts_per_trillion((rate.clamp(0.0, 1.0) * 1e12) as u64)
 }
 
@@ -75,9 +88,14 @@ pub fn packet_error_rate(mode: Mode, coding: Coding, snr: Decibels, size: Bytes)
 pub fn best_mcs(highest: u8, coding: Coding, snr: Decibels) -> Option<u8> {
     let is_enough = |index: &u8| {
         let place = usize::from(*index);
-        let needed =
-            if coding == Coding::Ldpc { LDPC.get(place).copied() } else { LONG.get(place).map(|points| points[1]) };
-        needed.is_some_and(|needed| snr.0 >= needed)
+        match coding {
+            Coding::Ldpc => LDPC.get(place).is_some_and(|needed| snr.0 >= *needed),
+            Coding::Bcc => LONG.get(place).is_some_and(|points| snr.0 >= points[1]),
+            Coding::Nist => {
+                let lost = nist::frame_error_rate(Mode::mcs(*index), snr, Bytes::new(LONG_SIZE as u64));
+                lost.is_some_and(|lost| lost <= 0.1)
+            }
+        }
     };
     (0..=highest).rev().find(is_enough)
 }
@@ -88,8 +106,8 @@ fn scheme(index: usize, coding: Coding, size: Bytes) -> Option<Curve> {
     let is_short = size.get() < SHORT_END;
     let (at_ten_percent, bytes) = match coding {
         Coding::Ldpc => (*LDPC.get(index)?, LONG_SIZE),
-        Coding::Bcc if is_short => (*SHORT.get(index)?, SHORT_SIZE),
-        Coding::Bcc => (LONG.get(index)?[1], LONG_SIZE),
+        Coding::Bcc | Coding::Nist if is_short => (*SHORT.get(index)?, SHORT_SIZE),
+        Coding::Bcc | Coding::Nist => (LONG.get(index)?[1], LONG_SIZE),
     };
     Some(Curve { shape, moved: at_ten_percent - LONG[shape][1], size: bytes })
 }

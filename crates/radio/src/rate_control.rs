@@ -133,7 +133,9 @@ impl Modes {
         };
         let link = Link::new(phy, mode.into())?;
         if success(phy, mode, self.coding, Decibels(99.0), REFERENCE).is_none() {
-            let message = format!("no errors over signals are known for {mode}: `coding: ldpc` has MCS 10 and 11");
+            let message = format!(
+                "no errors over signals are known for {mode}: `coding: ldpc` and `coding: nist` have MCS 10 and 11"
+            );
             return Err(ConfigError::new("rate", message));
         }
         Ok(Control::Fixed(link))
@@ -171,7 +173,7 @@ pub(crate) fn success(phy: &Phy, mode: Mode, coding: Coding, snr: Decibels, size
         Mode::Mcs { index, streams } => (Mode::mcs(index), streams),
         Mode::Legacy(_) => (mode, 1),
     };
-    let coding = if matches!(mode, Mode::Legacy(_)) { Coding::Bcc } else { coding };
+    let coding = if coding == Coding::Ldpc && matches!(mode, Mode::Legacy(_)) { Coding::Bcc } else { coding };
     let each = Decibels(snr.0 - Decibels::of_ratio(f64::from(streams)).0);
     packet_error_rate(mode, coding, each, size).map(|lost| 1.0 - lost.as_f64())
 }

@@ -56,9 +56,8 @@ fn a_lab_that_ends_while_others_sweep_ends_well() {
                 sweep_in(root.path()).unwrap();
             }
         });
-        let outcome = (0..2_000).try_for_each(|_| {
-            RuntimeDir::acquire_in(root.path(), "a")?.remove().map_err(RuntimeError::Refused)
-        });
+        let outcome = (0..2_000)
+            .try_for_each(|_| RuntimeDir::acquire_in(root.path(), "a")?.remove().map_err(RuntimeError::Refused));
         // Before anything can fail: the other thread ends by it.
         done.store(true, Ordering::Relaxed);
         outcome.unwrap();

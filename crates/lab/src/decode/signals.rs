@@ -20,7 +20,7 @@ const AT_ONE_METRE: Decibels = Decibels(46.6777);
 /// The one of the keys that is also there without signals.
 const INTERFERERS: &str = "interferers";
 
-words!(Coding { "bcc" = Self::Bcc, "ldpc" = Self::Ldpc });
+words!(Coding { "bcc" = Self::Bcc, "ldpc" = Self::Ldpc, "nist" = Self::Nist });
 
 forms! {
     /// A model of fading.
@@ -128,7 +128,7 @@ sections! {
         energy: Dbm, "-65 dBm";
         /// How much stronger a frame must be to take the receiver of one that began up to 16 us before; none: it never does. Default: 5 dB.
         capture: Margin, "10 dB";
-        /// The code, which decides how many frames get lost: bcc or ldpc. Default: bcc, and ldpc with ax.
+        /// The code, which decides how many frames get lost: bcc, ldpc, or nist, which is bcc in closed form. Default: bcc, and ldpc with ax.
         coding: Word<Coding>, "ldpc";
     }
 }

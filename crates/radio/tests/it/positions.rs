@@ -203,6 +203,24 @@ fn a_ratio_carries_modes_up_to_its_own() {
     within(0.01, run(RateControl::Ideal), fixed[4], "ideal");
 }
 
+/// The same by the model that was ns-3's default up to 3.32: its documentation has the rates of `wifi-spectrum-per-example`, 972 bytes of UDP in aggregates.
+#[test]
+fn a_closed_form_carries_what_it_carries_in_the_reference() {
+    let config = MediumConfig::new(phy(Standard::N, 36));
+    let run = |index: u8| {
+        let noise = netloom_radio::noise_floor(20_000_000, Decibels(7.0)).0;
+        let propagation = Propagation::LogDistance { exponent: 0.0, reference: Decibels(16.0 - noise - 14.25) };
+        let radio = RadioConfig { propagation, coding: Coding::Nist, ..signals() };
+        let rate = RateControl::Fixed(Mode::mcs(index));
+        let mut medium = medium(&config, &radio, &[(0.0, 0.0), (10.0, 0.0)], rate);
+        saturate(&mut medium, &[(1, 0)], 1_000, 10.0)[0] * 0.972 / 1e6
+    };
+    for (index, expected) in (0..).zip([5.77, 11.58, 17.39, 22.96]) {
+        within(0.01, run(index), expected, &format!("MCS {index}"));
+    }
+    (4..8).for_each(|index| assert!(run(index) == 0.0, "MCS {index}"));
+}
+
 /// At 14.25 dB MCS 4 arrives and MCS 5 does not: one PPDU in 11 of ARF is a probe in vain, and one in 51 of its adaptive form.
 #[test]
 fn probes_of_arf_are_as_rare_as_it_says() {
