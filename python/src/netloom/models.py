@@ -3606,7 +3606,7 @@ class MediumWifi(Model):
         beacons: Time | Literal["none"] | None = None,
         capture: str | Literal["none"] | None = None,
         channel: int | None = None,
-        coding: Literal["bcc", "ldpc"] | None = None,
+        coding: Literal["bcc", "ldpc", "nist"] | None = None,
         energy: str | None = None,
         fading: WifiFading | None = None,
         guard_interval: Literal["400 ns", "800 ns", "1600 ns", "3200 ns"] | None = None,
@@ -3651,7 +3651,8 @@ class MediumWifi(Model):
                 none: it never does. Default: 5 dB.
             channel: The channel, which decides the band: 1 to 14 at 2.4 GHz, others at 5 GHz. Default: 1 with b and
                 g, else 36.
-            coding: The code, which decides how many frames get lost: bcc or ldpc. Default: bcc, and ldpc with ax.
+            coding: The code, which decides how many frames get lost: bcc, ldpc, or nist, which is bcc in closed form.
+                Default: bcc, and ldpc with ax.
             energy: The power of everything together from which on a station is busy. Default: -62 dBm.
             fading: How powers vary over time. Default: not at all.
             guard_interval: The guard interval between symbols of OFDM: 400 ns with n and ac, 800 ns, 1600 ns and 3200

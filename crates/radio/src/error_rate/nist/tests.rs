@@ -16,8 +16,7 @@ fn spectrum(kept: &[(bool, bool)], farthest: u32) -> BTreeMap<u32, u64> {
     let mut found = BTreeMap::new();
     for phase in 0..kept.len() {
         // By state and distance: how many paths, and their errors.
-        let (state, distance) = step(0, 1, phase);
-        let mut paths = BTreeMap::from([((state, distance), (1_u64, 1_u64))]);
+        let mut paths = BTreeMap::from([(step(0, 1, phase), (1_u64, 1_u64))]);
         let mut time = phase + 1;
         while !paths.is_empty() {
             let mut next: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
