@@ -84,6 +84,11 @@ fn lab_with(section: &Section, key: &Key) -> String {
             format!("clock: virtual\nnodes: {{client: {{cpu: {{branch: 1 ns, {pair}}}}}}}\n")
         }
         "cpu" => format!("clock: virtual\nnodes: {{client: {{cpu: {{{pair}}}}}}}\n"),
+        "journal" if key.name == "attempts" => {
+            format!(
+                "nodes: [a, b]\nlinks: {{wifi: {{ends: [a, b], medium: {{kind: wifi, standard: a}}}}}}\njournal: {{{pair}}}\n"
+            )
+        }
         "clock" | "bounds" | "addresses" | "measure" | "journal" => format!("{network}{}: {{{pair}}}\n", section.name),
         "link" if key.name == "vlans" => port(&pair),
         "link" => link(&beside(&[("ends", "[client, r1]")])),
