@@ -17,7 +17,7 @@
 
 use crate::clock::Clock;
 use crate::edge::Edge;
-use crate::event_queue::{Act, EventQueue, ExecutedEvent, ScheduledEvent, Task};
+use crate::event_queue::{Act, EventQueue, ExecutedEvent, INSTANT, ScheduledEvent, Task};
 use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
 use crate::placement::{Placement, stay_on};
@@ -69,6 +69,8 @@ pub(crate) struct Driver {
     pub(crate) event_queue: EventQueue,
     pub(crate) execution_log: ExecutionLog,
     pub(crate) series: SeriesLog,
+    /// Up to here everything has been counted.
+    pub(crate) counted: Instant,
     /// Whether a scheduled event is due, and more may have arrived before it.
     pub(crate) has_unread: bool,
     /// Whether arrivals waited in the latest turn for an event that was due before it.
@@ -172,7 +174,7 @@ impl Driver {
         let latest = self.behind.unwrap_or_else(|| self.event_queue.limit(Instant::MAX));
         let is_overdue = self.behind.is_none() && end < Instant::MAX && end <= self.clock.now();
         self.has_waited = is_overdue && !self.has_waited;
-        Window { end, latest, is_overdue: self.has_waited }
+        Window { begin: self.counted, end, latest, is_overdue: self.has_waited }
     }
 
     /// Everything happens that is due: packets leave, and scheduled events are executed between them. `has_more`: more packets may
@@ -250,10 +252,14 @@ impl Driver {
                 }
             }
             Task::Begin => {
+                self.counted = at;
                 self.edge.handover.meters.reset();
                 self.edge.fabric.begin_counting(at);
             }
-            Task::Measure => snapshot = Some(self.snapshot(at)),
+            Task::Measure => {
+                self.counted = at;
+                snapshot = Some(self.snapshot(at));
+            }
             Task::Sample(sampling) => {
                 self.series.take(&mut self.edge.fabric, at, sampling);
                 let next = self.series.next(at, self.clock.now(), sampling);
@@ -301,6 +307,18 @@ impl Driver {
             Command::SetCarrier(pipe, on) => self.set_carrier(pipe, on),
             Command::Hold(pipe, stopped, wire) => self.edge.fabric.hold(now, pipe, stopped, wire),
             Command::Plan(scheduled_events) => self.event_queue.add(scheduled_events),
+            Command::PlanAhead(scheduled_events, reply) => {
+                let is_ahead = scheduled_events.iter().all(|scheduled_event| scheduled_event.at > now);
+                if is_ahead {
+                    self.event_queue.add(scheduled_events);
+                }
+                let _ = reply.send(is_ahead);
+            }
+            Command::Forget(reply) => {
+                self.event_queue = EventQueue::default();
+                self.series.forget();
+                let _ = reply.send(());
+            }
             Command::AddTap(id, tap) => {
                 self.edge.taps.push((id, tap));
                 self.edge.fabric.watch_routers(true);
@@ -331,10 +349,12 @@ impl Driver {
                 let _ = reply.send(counted.collect());
             }
             Command::Snapshot(reply) => {
-                let _ = reply.send(self.snapshot(self.clock.now()));
+                // It contains what happened at this instant.
+                self.counted = now + INSTANT;
+                let _ = reply.send(self.snapshot(now));
             }
             Command::Stop(reply) => {
-                let _ = reply.send(self.snapshot(self.clock.now()));
+                let _ = reply.send(self.snapshot(now));
                 return Ok(false);
             }
         }

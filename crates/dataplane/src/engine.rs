@@ -137,6 +137,7 @@ impl Engine {
                 series: series.log_of(prepared.len()),
                 has_unread: false,
                 has_waited: false,
+                counted: Instant::ZERO,
             };
             prepared.push((driver, commands));
         }
@@ -227,6 +228,24 @@ impl Engine {
             }
         }
         self.alive()
+    }
+
+    /// Schedules events as [`Engine::plan`] does if each thread gets them before it has come to the first. Otherwise nothing is
+    /// scheduled, everything that was scheduled before is forgotten, and the answer is false.
+    ///
+    /// # Errors
+    /// When the engine has died.
+    pub fn plan_ahead(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<bool, EngineError> {
+        let mut parts = self.awaited.divide(scheduled_events, &self.places, self.workers.len()).into_iter();
+        let answers = self.ask(|reply| Command::PlanAhead(parts.next().unwrap_or_default(), reply))?;
+        if answers.into_iter().all(|is_ahead| is_ahead) {
+            return Ok(true);
+        }
+        self.ask(Command::Forget)?;
+        self.awaited.clear();
+        self.executed.try_iter().for_each(drop);
+        self.series.clear();
+        Ok(false)
     }
 
     /// The events that were executed since the last call.
@@ -363,7 +382,7 @@ impl Engine {
     }
 
     /// Asks all threads at once, and waits for all answers.
-    fn ask<A>(&mut self, question: impl Fn(Outbox<A>) -> Command) -> Result<Vec<A>, EngineError> {
+    fn ask<A>(&mut self, mut question: impl FnMut(Outbox<A>) -> Command) -> Result<Vec<A>, EngineError> {
         let ask = |worker: &Worker| {
             let (reply, answer) = channel();
             worker.send(question(reply));

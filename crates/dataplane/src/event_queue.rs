@@ -12,7 +12,7 @@ use netloom_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// The shortest span: that of one instant.
-const INSTANT: Duration = Duration::from_nanos(1);
+pub(crate) const INSTANT: Duration = Duration::from_nanos(1);
 
 /// A change that happens to a pipe.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,6 +17,10 @@ pub(crate) enum Command {
     /// A node at its link has stopped, or runs again.
     Hold(PipeId, bool, OnTheWire),
     Plan(Vec<ScheduledEvent>),
+    /// Only if all of them are still ahead of the thread; the answer says whether they are.
+    PlanAhead(Vec<ScheduledEvent>, Outbox<bool>),
+    /// All scheduled events are forgotten.
+    Forget(Outbox<()>),
     AddTap(TapId, Box<dyn Tap + Send>),
     RemoveTap(TapId),
     /// None: the one that there is goes.

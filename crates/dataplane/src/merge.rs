@@ -170,6 +170,11 @@ impl Awaited {
         parts
     }
 
+    /// Nothing is awaited any more.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// A thread has kept its part; the whole, if that was the last.
     pub(crate) fn put(&mut self, shard: usize, executed: ExecutedEvent, places: &Places) -> Option<ExecutedEvent> {
         let ExecutedEvent { number, late, snapshot } = executed;

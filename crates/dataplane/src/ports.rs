@@ -170,9 +170,12 @@ pub(crate) trait PortGroup: Send {
     fn changed(&mut self, _pipe: PipeId, _change: &PipeChange) {}
 }
 
-/// Until when arrivals count now.
+/// From when and until when arrivals count now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
+    /// Up to here everything has been counted. The kernel may hand over a packet a while after it stamped it: what has an earlier
+    /// stamp arrives now, so that whatever looks at instants finds as many packets as were counted.
+    pub(crate) begin: Instant,
     /// What arrives at this instant or later is to be left for the next turn.
     pub(crate) end: Instant,
     /// How far the fabric may go. Nothing arrives later than this; a group that does not know when packets came takes
@@ -181,6 +184,13 @@ pub(crate) struct Window {
     /// Whether an event was due before now. What tells no instant of its own is then left for the next turn: some of it may have come
     /// after the event, and would be sent on sooner than it came.
     pub(crate) is_overdue: bool,
+}
+
+impl Window {
+    /// When a packet with this stamp arrives.
+    pub(crate) fn arrival(&self, stamp: Instant) -> Instant {
+        stamp.max(self.begin).min(self.latest)
+    }
 }
 
 /// What a group received.
@@ -238,4 +248,16 @@ pub(crate) fn open(mut sites: Vec<Site<'_>>) -> Result<Vec<PortSet>, OpenError> 
         groups.iter_mut().zip(opened).for_each(|(own, opened)| own.extend(opened));
     }
     Ok(groups.into_iter().map(PortSet::new).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_stamped_before_everything_was_counted_arrives_afterwards() {
+        let at = Instant::from_nanos;
+        let window = Window { begin: at(100), end: Instant::MAX, latest: at(200), is_overdue: false };
+        assert_eq!([99, 100, 150, 201].map(|stamp| window.arrival(at(stamp))), [100, 100, 150, 200].map(at));
+    }
 }

@@ -5,6 +5,7 @@
 //! (`netloom_results::Sampler`). If somebody asks, pipes also remember by frame how long packets take, and what
 //! becomes of some packets, which clients of the control protocol can subscribe to.
 
+use crate::event_queue::INSTANT;
 use netloom_fabric::{Fabric, PipeId};
 use netloom_link::{PipeCounters, PipeSample};
 use netloom_units::{Duration, Instant};
@@ -17,8 +18,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const MOST_WAITING: usize = 1 << 18;
 /// A driver that is behind by more samples than these leaves them out.
 const MOST_BEHIND: u64 = 10_000;
-/// The shortest span: that of one instant.
-const INSTANT: Duration = Duration::from_nanos(1);
 
 /// When pipes are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +104,11 @@ impl SeriesLog {
         let _ = self.samples.send((self.shard, sampled));
     }
 
+    /// Forgets what was sampled: the next sample has all pipes that have counted anything.
+    pub(crate) fn forget(&mut self) {
+        self.series = Series::default();
+    }
+
     /// When the next one is due.
     pub(crate) fn next(&mut self, at: Instant, now: Instant, sampling: Sampling) -> Instant {
         self.series.next(at, now, sampling)
@@ -146,6 +150,12 @@ impl SeriesInbox {
             all.push(whole);
         }
         all
+    }
+
+    /// Drops the samples that nobody has taken.
+    pub(crate) fn clear(&mut self) {
+        let _ = self.take(|_, _| None);
+        self.parts.iter_mut().for_each(VecDeque::clear);
     }
 
     /// The first instant of which each thread has a sample, or has passed it.

@@ -4,7 +4,7 @@ mod fixture;
 
 use fixture::frontend::{FROM_GUEST, TO_GUEST};
 use fixture::{DELAY, boot, booted, engine, guest, snapshot_when, start, wait_for};
-use netloom_dataplane::{Act, ExecutedEvent, PortConfig, ScheduledEvent, Task};
+use netloom_dataplane::{Act, ExecutedEvent, PortConfig, Sampling, ScheduledEvent, Task};
 use netloom_fabric::{PipeId, PortId};
 use netloom_units::Duration;
 
@@ -59,6 +59,33 @@ fn scheduled_events_are_kept_at_their_instants() {
     left.transmit(&[0; 12], &[7; 100]);
     left.kick(FROM_GUEST);
     snapshot_when(&mut engine, "the drop", |snapshot| snapshot.pipes[0].counters.dropped.down.packets == 1);
+}
+
+/// Counting begins where it was to begin, or is planned anew: nothing of a plan that came too late is executed.
+#[test]
+fn a_plan_that_comes_too_late_is_forgotten() {
+    let (mut engine, paths) = engine(1);
+    let _guests = booted(&paths);
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let scheduled_event = |number, at, task| ScheduledEvent { number, at, task };
+    let (now, minute) = (engine.now(), Duration::from_millis(60_000));
+    let past = now - Duration::from_millis(40);
+    let late = vec![scheduled_event(1, past, Task::Begin), scheduled_event(2, now + minute, Task::Measure)];
+    assert!(!engine.plan_ahead(late).expect("a running engine"));
+    let sampling = Sampling { every: Duration::from_millis(1), delays: false };
+    let again = engine.now() + minute;
+    let ahead = vec![scheduled_event(3, again, Task::Begin), scheduled_event(4, again, Task::Sample(sampling))];
+    assert!(engine.plan_ahead(ahead).expect("a running engine"));
+    engine.counters().expect("a running engine");
+    assert!(engine.executed().is_empty() && engine.samples().is_empty());
+    let soon = engine.now() + Duration::from_millis(200);
+    assert!(engine.plan_ahead(vec![scheduled_event(5, soon, Task::Measure)]).expect("a running engine"));
+    let mut executed: Vec<ExecutedEvent> = Vec::new();
+    wait_for("the event", || {
+        executed.extend(engine.executed());
+        (!executed.is_empty()).then_some(())
+    });
+    assert_eq!((executed.len(), executed[0].number), (1, 5));
 }
 
 #[test]

@@ -92,6 +92,17 @@ impl Driver {
         }
     }
 
+    /// Schedules events if all of them are still ahead of the driver; false: nothing is scheduled at all now.
+    pub(crate) fn plan_ahead(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<bool, DriveError> {
+        match self {
+            Self::Engine(engine) => engine.plan_ahead(scheduled_events).map_err(DriveError::Engine),
+            Self::Virtual(time) => {
+                time.plan(scheduled_events);
+                Ok(true)
+            }
+        }
+    }
+
     /// The events that were executed since the last call.
     pub(crate) fn executed(&mut self) -> Vec<ExecutedEvent> {
         match self {

@@ -294,6 +294,11 @@ impl Links {
         self.driver.plan(scheduled_events)
     }
 
+    /// Schedules events if all of them are still ahead of the driver; false: nothing is scheduled at all now.
+    pub fn plan_ahead(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<bool, DriveError> {
+        self.driver.plan_ahead(scheduled_events)
+    }
+
     /// Has the driver execute the events that are due, unless it is far behind, and learns of those that it has executed.
     pub fn look_for_kept(&mut self) -> Result<(), DriveError> {
         // It answers when it has come to the present.

@@ -46,12 +46,13 @@ impl Recording {
 
     /// The end of the run: what happens later is no part of it.
     pub fn end(&self, at: Instant) {
+        // In virtual time, what happens at this instant has not happened when the run is measured.
+        let last = if self.pace == Pace::Virtual { at - Duration::from_nanos(1) } else { at };
         if let Some((captures, _)) = &self.captures {
-            captures.end(at);
+            captures.end(last);
         }
         if let Some(journal) = &self.journal {
-            // In virtual time, what happens at this instant has not happened when the run is measured.
-            journal.end(if self.pace == Pace::Virtual { at - Duration::from_nanos(1) } else { at });
+            journal.end(last);
         }
     }
 

@@ -179,7 +179,7 @@ impl PortGroup for Group {
             } else {
                 held.insert(queued.id);
             }
-            edge.enter(arrival(&queued, day, now).min(window.latest), side.report.port, packet);
+            edge.enter(window.arrival(arrival(&queued, day, now)), side.report.port, packet);
         }
         if count == 0 {
             reinjector.forget();

@@ -80,7 +80,7 @@ impl PortGroup for Guests {
             guest.touched = true;
             guest.received += found.len() as u64;
             count += found.len();
-            let arrival = clock.now().min(window.latest);
+            let arrival = window.arrival(clock.now());
             found.drain(..).for_each(|packet| edge.enter(arrival, guest.id, packet));
         }
         Received { count, is_lively: count > 0, has_more: false }

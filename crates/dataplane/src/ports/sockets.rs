@@ -90,7 +90,7 @@ impl PortGroup for Sockets {
             if event.events().contains(EpollFlags::EPOLLOUT) {
                 self.catch_up(place, &mut edge.handover);
             }
-            let arrival = self.clock.now().min(window.latest);
+            let arrival = window.arrival(self.clock.now());
             while count < BATCH {
                 let Some(frame) = self.sockets[place].receive(&mut self.incoming) else { break };
                 count += 1;

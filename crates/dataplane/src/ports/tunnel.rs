@@ -339,7 +339,7 @@ impl Tunnel {
         {
             let Reverse(Waiting { due, packet, .. }) = std::collections::binary_heap::PeekMut::pop(first);
             self.held -= memory(packet.bytes().len());
-            edge.enter(due.min(window.latest), self.port, packet);
+            edge.enter(window.arrival(due), self.port, packet);
             count += 1;
         }
         count

@@ -22,28 +22,48 @@ pub(super) const TIME_ZERO: u64 = 2;
 const SAMPLES: u64 = 3;
 pub(super) const FIRST_OF_TIMELINE: u64 = 4;
 
-/// How long before time zero its events are scheduled, in wall time: every thread of the engine then has time to get
-/// them, even one that has to wait for a processor.
+/// How long before time zero its events are scheduled, in wall time, so that every thread of the engine has time to get them. If
+/// one had to wait for a processor and gets them too late, time zero is chosen again with twice as much.
 const LEAD: std::time::Duration = std::time::Duration::from_millis(5);
+/// With more than this it is left at that: the engine then counts from when it came to the events.
+const LONGEST_LEAD: std::time::Duration = std::time::Duration::from_secs(2);
 
 impl Session<'_> {
     /// Chooses time zero, in `left` or as soon as it can be, schedules all events, and returns when it has come. Counting begins then, and what pipes
     /// do by themselves begins anew, since lab files count its times from time zero.
     pub(super) fn schedule_events(&mut self, left: std::time::Duration) -> Result<Instant, RunError> {
-        let lead = match self.context.links.driver() {
+        let mut lead = match self.context.links.driver() {
             Driver::Engine(_) => LEAD.max(left),
             Driver::Virtual(_) => std::time::Duration::ZERO,
         };
-        let zero = self.context.links.now() + self.context.job.plan.clock.dilation().unwrap_or_default().to_lab(lead);
+        let mut zero = self.time_zero_in(lead);
+        loop {
+            let all = self.events_from(zero);
+            if lead > LONGEST_LEAD {
+                self.context.links.plan(all)?;
+            } else if !self.context.links.plan_ahead(all)? {
+                lead *= 2;
+                zero = self.time_zero_in(lead);
+                continue;
+            }
+            std::thread::sleep(lead);
+            return Ok(zero);
+        }
+    }
+
+    fn time_zero_in(&self, lead: std::time::Duration) -> Instant {
+        self.context.links.now() + self.context.job.plan.clock.dilation().unwrap_or_default().to_lab(lead)
+    }
+
+    /// All events that are known, if time zero is this.
+    fn events_from(&mut self, zero: Instant) -> Vec<ScheduledEvent> {
         let at_zero = |number, task| ScheduledEvent { number, at: zero, task };
         let restart = Task::Acts(self.context.links.restarts());
         let mut all = vec![at_zero(BEGIN, Task::Begin), at_zero(RESTART, restart), at_zero(TIME_ZERO, Task::Measure)];
         all.extend(self.timeline.items().filter_map(|due| self.scheduled_event(zero, *due)));
         // Behind those of the timeline: a sample shows what is done at its instant.
         all.extend(sampling::scheduled_event(&self.context, SAMPLES, zero));
-        self.context.links.plan(all)?;
-        std::thread::sleep(lead);
-        Ok(zero)
+        all
     }
 
     /// What the driver does for this item of the timeline, if it is not the session's own.

@@ -6,7 +6,7 @@ use netloom_packet::VirtioHeader;
 use netloom_units::{Bytes, Dilation, Seed};
 
 const DELAY: Duration = Duration::from_millis(1);
-const WINDOW: Window = Window { end: Instant::MAX, latest: Instant::MAX, is_overdue: false };
+const WINDOW: Window = Window { begin: Instant::ZERO, end: Instant::MAX, latest: Instant::MAX, is_overdue: false };
 
 /// Two routers, a shard each, and the link between them. Their pools have four buffers each.
 fn pair() -> [(Edge, Borders); 2] {

@@ -102,7 +102,7 @@ impl Receiver {
                     received.is_lively = true;
                     seen.packets += 1;
                     bytes += packet.bytes().len();
-                    edge.enter(found.stamp.min(window.latest), seen.port, packet);
+                    edge.enter(window.arrival(found.stamp), seen.port, packet);
                 }
                 (Some(seen), None) => {
                     seen.packets += 1;

@@ -129,7 +129,7 @@ fn a_busy_thread_answers_now_and_then() {
 #[test]
 fn what_one_group_receives_counts_for_all() {
     let (mut set, _) = set([true, false]);
-    let window = Window { end: Instant::MAX, latest: Instant::MAX, is_overdue: false };
+    let window = Window { begin: Instant::ZERO, end: Instant::MAX, latest: Instant::MAX, is_overdue: false };
     let Received { count, is_lively, has_more } = set.receive(&mut edge(), window);
     assert_eq!((count, is_lively, has_more), (2, true, true));
 }
