@@ -129,6 +129,24 @@ fn whatever_is_killed_the_network_is_put_back() {
     }
 }
 
+/// In the tables that a link's rules are in, what others have made stays, before the link and while it is there.
+#[test]
+fn rules_of_others_stay() {
+    for user in User::all() {
+        let world = World::new(user);
+        let rule = |how: &str| format!("iptables {how} FORWARD -s 192.0.2.77 -j ACCEPT");
+        let (add, remove) = (rule("-A"), rule("-D"));
+        let link = "$NETLOOM link shell -- bash";
+        let run = world.run(&format!(
+            "{add}; {link} -c '{WHO}'; iptables -S FORWARD; {remove}
+             {link} -c 'touch up; until [ -e made ]; do sleep 0.01; done' &
+             until [ -e up ]; do sleep 0.01; done; {add}; touch made; wait; iptables -S FORWARD; {remove}; iptables -P FORWARD ACCEPT"
+        ));
+        let told = "-P FORWARD ACCEPT\n-A FORWARD -s 192.0.2.77/32 -j ACCEPT\n";
+        assert_eq!(run.expect_code(0).stdout, format!("seen as 192.0.2.2\n{told}{told}"));
+    }
+}
+
 #[test]
 fn a_network_that_cannot_be_led_to_is_refused_with_the_reason() {
     let world = World::new(User::Own);

@@ -10,6 +10,7 @@ mod flush;
 #[cfg(test)]
 mod fuzz;
 mod link;
+pub(crate) mod named_rules;
 pub(crate) mod netfilter;
 mod rule;
 mod socket;

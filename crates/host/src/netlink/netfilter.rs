@@ -10,9 +10,9 @@ use crate::error::{Attempted, KernelError};
 use crate::fds::next_packet;
 
 /// NFNL_MSG_BATCH_BEGIN, NFNL_MSG_BATCH_END, NFNL_SUBSYS_NFTABLES and NFNL_SUBSYS_CTNETLINK (linux/netfilter/nfnetlink.h).
-const BEGIN: u16 = 16;
-const END: u16 = 17;
-const NFTABLES: u16 = 10;
+pub(super) const BEGIN: u16 = 16;
+pub(super) const END: u16 = 17;
+pub(super) const NFTABLES: u16 = 10;
 const CONNECTIONS: u16 = 1;
 /// NFT_MSG_DELTABLE (linux/netfilter/nf_tables.h).
 const DELETE_TABLE: u16 = NFTABLES << 8 | 2;
@@ -22,12 +22,12 @@ const DELETE_CONNECTIONS: u16 = CONNECTIONS << 8 | 2;
 const FLUSH_KEYS: u16 = 0x1c;
 const FLUSH_POLICIES: u16 = 0x1d;
 /// NLM_F_REQUEST and NLM_F_ACK (linux/netlink.h).
-const REQUEST: u16 = 1;
+pub(super) const REQUEST: u16 = 1;
 const ACKNOWLEDGE: u16 = 4;
 /// Bytes of `nlmsghdr`.
-const HEADER: usize = 16;
+pub(super) const HEADER: usize = 16;
 /// NLMSG_ERROR.
-const ERROR: u16 = 2;
+pub(super) const ERROR: u16 = 2;
 
 /// Removes all tables of nftables, with whatever rules they have, in one transaction (`nft flush ruleset`), and forgets the connections
 /// that were followed. Nothing is to be done where the kernel has none of that.
@@ -68,7 +68,7 @@ fn ask(protocol: i32, messages: &[u8], what: &str) -> Result<(), KernelError> {
 }
 
 /// A netlink socket; `nix` does not know all protocols.
-fn open(protocol: i32) -> nix::Result<OwnedFd> {
+pub(super) fn open(protocol: i32) -> nix::Result<OwnedFd> {
     // SAFETY: the call takes no memory.
     let opened = unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, protocol) };
     // SAFETY: the descriptor has just been made, and nobody else knows of it.
@@ -76,12 +76,12 @@ fn open(protocol: i32) -> nix::Result<OwnedFd> {
 }
 
 /// `nfgenmsg`: no family, version 0, and a resource, in the order of networks.
-fn family(resource: u16) -> [u8; 4] {
+pub(super) fn family(resource: u16) -> [u8; 4] {
     let [high, low] = resource.to_be_bytes();
     [0, 0, high, low]
 }
 
-fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
+pub(super) fn message(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(HEADER + body.len()).expect("messages are short");
     let mut bytes = Vec::with_capacity(HEADER + body.len());
     bytes.extend(length.to_ne_bytes());

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::KernelError;
+use crate::netlink::named_rules::remove_rules_naming;
 use crate::tables::{self, NFT, VARIANTS, is_there};
 
 /// Translates addresses at an interface.
@@ -80,6 +81,10 @@ impl Rules {
             let error = KernelError::new(format!("remove the rules of {} with {}", self.interface, tool.program()), 0);
             error.with_detail(why.unwrap_or_else(|| "it is not there any more".into()))
         };
+        // Without programs that is done much sooner. They do it where nftables does not have the rules.
+        if tool != Tool::Nft && remove_rules_naming(&self.interface, self.count()) {
+            return Ok(());
+        }
         self.run(tool, false).map_err(failed)?;
         tidy();
         Ok(())
@@ -118,6 +123,11 @@ impl Rules {
         }
     }
 
+    /// How many rules iptables makes of it.
+    fn count(&self) -> usize {
+        if self.inside.is_some() { 3 } else { 1 }
+    }
+
     /// Hands the rules to the program; the reason if it refuses them, none if it is not there.
     fn run(&self, tool: Tool, add: bool) -> Result<(), Option<String>> {
         let arguments = if tool == Tool::Nft { ["-f", "-"] } else { ["--noflush", "--wait"] };
@@ -150,6 +160,7 @@ mod tests {
             "*nat\n-A POSTROUTING -s 100.64.0.2/32 ! -o netloom0 -j MASQUERADE\nCOMMIT\n\
              *filter\n-I FORWARD -i netloom0 -j ACCEPT\n-I FORWARD -o netloom0 -j ACCEPT\nCOMMIT\n"
         );
+        assert_eq!(added.matches(" -j ").count(), rules.count());
         assert_eq!(rules.text(Tool::Legacy, false), added.replace("-A", "-D").replace("-I", "-D"));
         assert!(rules.text(Tool::Nft, true).starts_with("table ip netloom0 {\n"));
         assert_eq!(rules.text(Tool::Nft, false), "delete table ip netloom0\n");
