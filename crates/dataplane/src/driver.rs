@@ -17,13 +17,13 @@
 
 use crate::clock::Clock;
 use crate::edge::Edge;
-use crate::event_queue::{Act, EventQueue, ExecutedEvent, INSTANT, ScheduledEvent, Task};
+use crate::event_queue::{Act, EventQueue, ExecutedEvent, ScheduledEvent, Task};
 use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
 use crate::placement::{Placement, stay_on};
 use crate::ports::{PortSet, Window};
 use crate::priority::{ThreadPriority, processor_time, run_queue_wait};
-use crate::series::SeriesLog;
+use crate::series::{INSTANT, SeriesLog};
 use crate::wait::{Sleeper, SpinLimit, Waiter};
 use netloom_fabric::PipeId;
 use netloom_figures::{EngineReport, Policy, Snapshot, ThreadReport};

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::doorbell::Doorbell;
 use crate::driver::Driver;
 use crate::edge::Edge;
-use crate::event_queue::{EventQueue, ExecutedEvent, ScheduledEvent};
+use crate::event_queue::{EventQueue, ExecutedEvent, IfLate, ScheduledEvent};
 use crate::mailbox::{Command, ExecutionLog, Mailbox};
 use crate::memory::Memory;
 use crate::merge::{self, Awaited, Places};
@@ -215,29 +215,21 @@ impl Engine {
         self.alive()
     }
 
-    /// Schedules events, which the engine's threads execute by themselves: each thread those that concern its pipes. One whose
-    /// instant has passed is kept at once.
+    /// Schedules events, which the engine's threads execute by themselves: each thread those that concern its pipes. Returns whether they
+    /// are scheduled, which they always are unless those that come late are to be forgotten.
     ///
     /// # Errors
     /// When the engine has died.
-    pub fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), EngineError> {
+    pub fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>, if_late: IfLate) -> Result<bool, EngineError> {
         let parts = self.awaited.divide(scheduled_events, &self.places, self.workers.len());
-        for (worker, part) in self.workers.iter().zip(parts) {
-            if !part.is_empty() {
+        if if_late == IfLate::Execute {
+            for (worker, part) in self.workers.iter().zip(parts).filter(|(_, part)| !part.is_empty()) {
                 worker.send(Command::Plan(part));
             }
+            return self.alive().map(|()| true);
         }
-        self.alive()
-    }
-
-    /// Schedules events as [`Engine::plan`] does if each thread gets them before it has come to the first. Otherwise nothing is
-    /// scheduled, everything that was scheduled before is forgotten, and the answer is false.
-    ///
-    /// # Errors
-    /// When the engine has died.
-    pub fn plan_ahead(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<bool, EngineError> {
-        let mut parts = self.awaited.divide(scheduled_events, &self.places, self.workers.len()).into_iter();
-        let answers = self.ask(|reply| Command::PlanAhead(parts.next().unwrap_or_default(), reply))?;
+        let mut rest = parts.into_iter();
+        let answers = self.ask(|reply| Command::PlanAhead(rest.next().unwrap_or_default(), reply))?;
         if answers.into_iter().all(|is_ahead| is_ahead) {
             return Ok(true);
         }

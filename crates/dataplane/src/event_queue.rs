@@ -4,15 +4,12 @@
 //! before it enters, then the event is executed, before anything else happens at that instant. So a driver that
 //! is late still changes pipes at the described instant, and only the driver can delay a change.
 
-use crate::series::Sampling;
+use crate::series::{INSTANT, Sampling};
 use netloom_fabric::{PipeId, PortId};
 use netloom_figures::Snapshot;
 use netloom_link::PipeChange;
 use netloom_units::{Duration, Instant};
 use std::collections::VecDeque;
-
-/// The shortest span: that of one instant.
-pub(crate) const INSTANT: Duration = Duration::from_nanos(1);
 
 /// A change that happens to a pipe.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +37,15 @@ pub enum Task {
     Measure,
     /// All pipes are looked at, and so again and again from then on. It is not reported as executed.
     Sample(Sampling),
+}
+
+/// The treatment of events of which a thread of the engine learns when it is beyond the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfLate {
+    /// The events are executed at once.
+    Execute,
+    /// The events are executed on no thread, and everything that was scheduled before is forgotten.
+    Forget,
 }
 
 /// Something to be done at an instant of lab time.

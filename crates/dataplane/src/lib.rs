@@ -43,7 +43,7 @@ mod waker;
 mod worker;
 
 pub use engine::{Engine, EngineConfig, EngineError};
-pub use event_queue::{Act, EventQueue, ExecutedEvent, ScheduledEvent, Task};
+pub use event_queue::{Act, EventQueue, ExecutedEvent, IfLate, ScheduledEvent, Task};
 pub use meter::Meters;
 pub use ports::{
     Diverted, External, NetfilterQueue, Owners, PortConfig, RawSockets, Refusal, Tracker, TunnelEnd, TunnelKey,

@@ -5,7 +5,6 @@
 //! (`netloom_results::Sampler`). If somebody asks, pipes also remember by frame how long packets take, and what
 //! becomes of some packets, which clients of the control protocol can subscribe to.
 
-use crate::event_queue::INSTANT;
 use netloom_fabric::{Fabric, PipeId};
 use netloom_link::{PipeCounters, PipeSample};
 use netloom_units::{Duration, Instant};
@@ -18,6 +17,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const MOST_WAITING: usize = 1 << 18;
 /// A driver that is behind by more samples than these leaves them out.
 const MOST_BEHIND: u64 = 10_000;
+/// The shortest span: that of one instant.
+pub(crate) const INSTANT: Duration = Duration::from_nanos(1);
 
 /// When pipes are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ mod fixture;
 
 use fixture::frontend::{FROM_GUEST, TO_GUEST};
 use fixture::{DELAY, boot, booted, engine, guest, snapshot_when, start, wait_for};
-use netloom_dataplane::{Act, ExecutedEvent, PortConfig, Sampling, ScheduledEvent, Task};
+use netloom_dataplane::{Act, ExecutedEvent, IfLate, PortConfig, Sampling, ScheduledEvent, Task};
 use netloom_fabric::{PipeId, PortId};
 use netloom_units::Duration;
 
@@ -44,7 +44,7 @@ fn scheduled_events_are_kept_at_their_instants() {
         scheduled_event(7, at, Task::Measure),
         scheduled_event(8, at, cut),
     ];
-    engine.plan([coming.to_vec(), vec![past]].concat()).expect("a running engine");
+    engine.plan([coming.to_vec(), vec![past]].concat(), IfLate::Execute).expect("a running engine");
     let mut executed: Vec<ExecutedEvent> = Vec::new();
     wait_for("the last scheduled event", || {
         executed.extend(engine.executed());
@@ -71,15 +71,15 @@ fn a_plan_that_comes_too_late_is_forgotten() {
     let (now, minute) = (engine.now(), Duration::from_millis(60_000));
     let past = now - Duration::from_millis(40);
     let late = vec![scheduled_event(1, past, Task::Begin), scheduled_event(2, now + minute, Task::Measure)];
-    assert!(!engine.plan_ahead(late).expect("a running engine"));
+    assert!(!engine.plan(late, IfLate::Forget).expect("a running engine"));
     let sampling = Sampling { every: Duration::from_millis(1), delays: false };
     let again = engine.now() + minute;
     let ahead = vec![scheduled_event(3, again, Task::Begin), scheduled_event(4, again, Task::Sample(sampling))];
-    assert!(engine.plan_ahead(ahead).expect("a running engine"));
+    assert!(engine.plan(ahead, IfLate::Forget).expect("a running engine"));
     engine.counters().expect("a running engine");
     assert!(engine.executed().is_empty() && engine.samples().is_empty());
     let soon = engine.now() + Duration::from_millis(200);
-    assert!(engine.plan_ahead(vec![scheduled_event(5, soon, Task::Measure)]).expect("a running engine"));
+    assert!(engine.plan(vec![scheduled_event(5, soon, Task::Measure)], IfLate::Forget).expect("a running engine"));
     let mut executed: Vec<ExecutedEvent> = Vec::new();
     wait_for("the event", || {
         executed.extend(engine.executed());

@@ -5,7 +5,7 @@ mod fixture;
 
 use fixture::frontend::{FROM_GUEST, Frontend, TO_GUEST};
 use fixture::{boot, wait_for};
-use netloom_dataplane::{Engine, EngineConfig, PortConfig, Precision, ScheduledEvent, Task};
+use netloom_dataplane::{Engine, EngineConfig, IfLate, PortConfig, Precision, ScheduledEvent, Task};
 use netloom_fabric::{
     Cuts, DeviceSpec, Fabric, Neighbor, NextHop, Partition, PipeId, PipeSpec, PortId, RouterInterface, RouterSpec,
     Shard, Tap, Way, shards,
@@ -206,7 +206,7 @@ fn each_pipe_is_changed_by_its_own_shard() {
     let (_, counters) = engine.counters().expect("a running engine");
     assert_eq!(counters, last.pipes.iter().map(|pipe| pipe.counters).collect::<Vec<_>>());
     let now = ScheduledEvent { number: 0, at: engine.now(), task: Task::Begin };
-    engine.plan(vec![now]).expect("a running engine");
+    engine.plan(vec![now], IfLate::Execute).expect("a running engine");
     assert_eq!(engine.snapshot().expect("a running engine").pipes[3].delay.count(), 0);
 }
 

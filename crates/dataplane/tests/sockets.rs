@@ -4,7 +4,7 @@ mod fixture;
 
 use fixture::frontend::FROM_GUEST;
 use fixture::{DELAY, boot, guest, snapshot_when, start};
-use netloom_dataplane::{Act, Engine, PortConfig, ScheduledEvent, Task};
+use netloom_dataplane::{Act, Engine, IfLate, PortConfig, ScheduledEvent, Task};
 use netloom_fabric::{PipeId, PortId};
 use netloom_testing::streams::Stream;
 use netloom_units::Duration;
@@ -71,7 +71,7 @@ fn frames_beside_an_overdue_event_are_not_too_early() {
     let event = |number, at, task| ScheduledEvent { number, at, task };
     let short = Task::Acts(vec![(PipeId(0), Act::SetUp(true))]);
     let both = vec![event(0, begin, long), event(1, begin + Duration::from_micros(1), short)];
-    engine.plan(both).expect("a running engine");
+    engine.plan(both, IfLate::Execute).expect("a running engine");
     let origin = RealInstant::now();
     let micros = || u64::try_from(origin.elapsed().as_micros()).expect("a short test");
     thread::scope(|scope| {

@@ -13,7 +13,7 @@ mod logs;
 
 pub use logs::LinkLog;
 use logs::PREFIX;
-use netloom_dataplane::PortConfig;
+use netloom_dataplane::{IfLate, PortConfig};
 use netloom_fabric::PortId;
 use netloom_figures::Snapshot;
 use netloom_host::KernelError;
@@ -164,7 +164,7 @@ impl Shell {
         links: &mut Links,
     ) -> Result<Option<MahimahiLogs>, RunError> {
         if once {
-            links.plan(logs::ends(&self.plan.links[0].pipes))?;
+            links.plan(logs::ends(&self.plan.links[0].pipes), IfLate::Execute)?;
         }
         if logs.is_empty() {
             return Ok(None);

@@ -2,7 +2,7 @@
 
 use crate::drive_error::DriveError;
 use crate::virtual_time::VirtualTime;
-use netloom_dataplane::{Engine, ExecutedEvent, Sampled, ScheduledEvent};
+use netloom_dataplane::{Engine, ExecutedEvent, IfLate, Sampled, ScheduledEvent};
 use netloom_fabric::{PipeId, SwitchState, Tap, TapId, TraceObserver};
 use netloom_figures::Snapshot;
 use netloom_guest::schedule::Statistics;
@@ -81,21 +81,10 @@ impl Driver {
         }
     }
 
-    /// Schedules events, which are executed at their instants whatever else is done then.
-    pub(crate) fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), DriveError> {
+    /// Schedules events, which are executed at their instants whatever else is done then; false if they came too late, and were to be forgotten then.
+    pub(crate) fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>, if_late: IfLate) -> Result<bool, DriveError> {
         match self {
-            Self::Engine(engine) => engine.plan(scheduled_events).map_err(DriveError::Engine),
-            Self::Virtual(time) => {
-                time.plan(scheduled_events);
-                Ok(())
-            }
-        }
-    }
-
-    /// Schedules events if all of them are still ahead of the driver; false: nothing is scheduled at all now.
-    pub(crate) fn plan_ahead(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<bool, DriveError> {
-        match self {
-            Self::Engine(engine) => engine.plan_ahead(scheduled_events).map_err(DriveError::Engine),
+            Self::Engine(engine) => engine.plan(scheduled_events, if_late).map_err(DriveError::Engine),
             Self::Virtual(time) => {
                 time.plan(scheduled_events);
                 Ok(true)

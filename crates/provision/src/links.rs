@@ -3,7 +3,7 @@
 use crate::drive_error::DriveError;
 use crate::driver::Driver;
 use crate::port_name::port_of;
-use netloom_dataplane::{Act, ExecutedEvent, Sampled, ScheduledEvent};
+use netloom_dataplane::{Act, ExecutedEvent, IfLate, Sampled, ScheduledEvent};
 use netloom_fabric::{PipeId, Tap, TapId};
 use netloom_figures::Snapshot;
 use netloom_host::KernelError;
@@ -289,14 +289,9 @@ impl Links {
         self.pipes.iter().enumerate().filter_map(restart).collect()
     }
 
-    /// Schedules events with the driver.
-    pub fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<(), DriveError> {
-        self.driver.plan(scheduled_events)
-    }
-
-    /// Schedules events if all of them are still ahead of the driver; false: nothing is scheduled at all now.
-    pub fn plan_ahead(&mut self, scheduled_events: Vec<ScheduledEvent>) -> Result<bool, DriveError> {
-        self.driver.plan_ahead(scheduled_events)
+    /// Schedules events with the driver; false if they came too late, and were to be forgotten then.
+    pub fn plan(&mut self, scheduled_events: Vec<ScheduledEvent>, if_late: IfLate) -> Result<bool, DriveError> {
+        self.driver.plan(scheduled_events, if_late)
     }
 
     /// Has the driver execute the events that are due, unless it is far behind, and learns of those that it has executed.

@@ -7,7 +7,7 @@ use super::sampling;
 use super::stage::{RunState, Stage};
 use super::state::Session;
 use netloom_commands::{Due, Item};
-use netloom_dataplane::{Act, ScheduledEvent, Task};
+use netloom_dataplane::{Act, IfLate, ScheduledEvent, Task};
 use netloom_fabric::PipeId;
 use netloom_judge::{Kind, RunError};
 use netloom_lab::{Action, LinkPart, Parter};
@@ -25,8 +25,6 @@ pub(super) const FIRST_OF_TIMELINE: u64 = 4;
 /// How long before time zero its events are scheduled, in wall time, so that every thread of the engine has time to get them. If
 /// one had to wait for a processor and gets them too late, time zero is chosen again with twice as much.
 const LEAD: std::time::Duration = std::time::Duration::from_millis(5);
-/// With more than this it is left at that: the engine then counts from when it came to the events.
-const LONGEST_LEAD: std::time::Duration = std::time::Duration::from_secs(2);
 
 impl Session<'_> {
     /// Chooses time zero, in `left` or as soon as it can be, schedules all events, and returns when it has come. Counting begins then, and what pipes
@@ -36,34 +34,28 @@ impl Session<'_> {
             Driver::Engine(_) => LEAD.max(left),
             Driver::Virtual(_) => std::time::Duration::ZERO,
         };
-        let mut zero = self.time_zero_in(lead);
+        // With others it is agreed on when it comes.
+        let if_late = if left.is_zero() { IfLate::Forget } else { IfLate::Execute };
+        let dilation = self.context.job.plan.clock.dilation().unwrap_or_default();
         loop {
+            let zero = self.context.links.now() + dilation.to_lab(lead);
             let all = self.events_from(zero);
-            if lead > LONGEST_LEAD {
-                self.context.links.plan(all)?;
-            } else if !self.context.links.plan_ahead(all)? {
-                lead *= 2;
-                zero = self.time_zero_in(lead);
-                continue;
+            if self.context.links.plan(all, if_late)? {
+                std::thread::sleep(lead);
+                return Ok(zero);
             }
-            std::thread::sleep(lead);
-            return Ok(zero);
+            lead *= 2;
         }
     }
 
-    fn time_zero_in(&self, lead: std::time::Duration) -> Instant {
-        self.context.links.now() + self.context.job.plan.clock.dilation().unwrap_or_default().to_lab(lead)
-    }
-
     /// All events that are known, if time zero is this.
-    fn events_from(&mut self, zero: Instant) -> Vec<ScheduledEvent> {
-        let at_zero = |number, task| ScheduledEvent { number, at: zero, task };
+    fn events_from(&self, zero: Instant) -> Vec<ScheduledEvent> {
         let restart = Task::Acts(self.context.links.restarts());
-        let mut all = vec![at_zero(BEGIN, Task::Begin), at_zero(RESTART, restart), at_zero(TIME_ZERO, Task::Measure)];
-        all.extend(self.timeline.items().filter_map(|due| self.scheduled_event(zero, *due)));
+        let first = [(BEGIN, Task::Begin), (RESTART, restart), (TIME_ZERO, Task::Measure)];
+        let first = first.map(|(number, task)| ScheduledEvent { number, at: zero, task });
+        let timeline = self.timeline.items().filter_map(|due| self.scheduled_event(zero, *due));
         // Behind those of the timeline: a sample shows what is done at its instant.
-        all.extend(sampling::scheduled_event(&self.context, SAMPLES, zero));
-        all
+        first.into_iter().chain(timeline).chain(sampling::scheduled_event(&self.context, SAMPLES, zero)).collect()
     }
 
     /// What the driver does for this item of the timeline, if it is not the session's own.
