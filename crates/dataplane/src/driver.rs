@@ -71,6 +71,8 @@ pub(crate) struct Driver {
     pub(crate) series: SeriesLog,
     /// Up to here everything has been counted.
     pub(crate) counted: Instant,
+    /// Until when everything has happened, unless this machine cannot keep up.
+    pub(crate) reached: Instant,
     /// Whether a scheduled event is due, and more may have arrived before it.
     pub(crate) has_unread: bool,
     /// Whether arrivals waited in the latest turn for an event that was due before it.
@@ -187,6 +189,7 @@ impl Driver {
             let end = self.event_queue.limit(now);
             self.behind = self.hand_out(end, begun);
             if self.behind.is_some() || end == now {
+                self.reached = now;
                 break;
             }
             if has_more {
@@ -350,15 +353,20 @@ impl Driver {
             }
             Command::Snapshot(reply) => {
                 // It contains what happened at this instant.
-                self.counted = now + INSTANT;
-                let _ = reply.send(self.snapshot(now));
+                self.counted = self.measured_at() + INSTANT;
+                let _ = reply.send(self.snapshot(self.measured_at()));
             }
             Command::Stop(reply) => {
-                let _ = reply.send(self.snapshot(now));
+                let _ = reply.send(self.snapshot(self.measured_at()));
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Until when everything has happened. A driver that is behind measures the present, and says by how much it is.
+    fn measured_at(&self) -> Instant {
+        if self.behind.is_some() { self.clock.now() } else { self.reached }
     }
 
     fn snapshot(&mut self, at: Instant) -> Snapshot {

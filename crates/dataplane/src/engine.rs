@@ -138,6 +138,7 @@ impl Engine {
                 has_unread: false,
                 has_waited: false,
                 counted: Instant::ZERO,
+                reached: Instant::ZERO,
             };
             prepared.push((driver, commands));
         }
