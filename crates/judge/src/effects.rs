@@ -48,19 +48,19 @@ cross_arrived_packets,cross_arrived_bytes,cross_departed_packets,cross_departed_
     /// Returns the effects that were counted from `before` to `now`.
     pub fn since(before: &PipeCounters, now: &PipeCounters) -> Self {
         Self {
-            marked_packets: now.marked.packets - before.marked.packets,
-            duplicated_packets: now.duplicated.packets - before.duplicated.packets,
-            corrupted_packets: now.corrupted.packets - before.corrupted.packets,
-            reordered_packets: now.reordered.packets - before.reordered.packets,
-            cross_arrived_packets: now.cross.arrived.packets - before.cross.arrived.packets,
-            cross_arrived_bytes: now.cross.arrived.bytes - before.cross.arrived.bytes,
-            cross_departed_packets: now.cross.departed.packets - before.cross.departed.packets,
-            cross_departed_bytes: now.cross.departed.bytes - before.cross.departed.bytes,
-            cross_dropped_packets: now.cross.dropped.packets - before.cross.dropped.packets,
-            air_attempts: now.air.attempts - before.air.attempts,
-            air_collisions: now.air.collisions - before.air.collisions,
-            air_retries: now.air.retries - before.air.retries,
-            air_busy_ns: now.air.busy.as_nanos() - before.air.busy.as_nanos(),
+            marked_packets: now.marked.packets.saturating_sub(before.marked.packets),
+            duplicated_packets: now.duplicated.packets.saturating_sub(before.duplicated.packets),
+            corrupted_packets: now.corrupted.packets.saturating_sub(before.corrupted.packets),
+            reordered_packets: now.reordered.packets.saturating_sub(before.reordered.packets),
+            cross_arrived_packets: now.cross.arrived.packets.saturating_sub(before.cross.arrived.packets),
+            cross_arrived_bytes: now.cross.arrived.bytes.saturating_sub(before.cross.arrived.bytes),
+            cross_departed_packets: now.cross.departed.packets.saturating_sub(before.cross.departed.packets),
+            cross_departed_bytes: now.cross.departed.bytes.saturating_sub(before.cross.departed.bytes),
+            cross_dropped_packets: now.cross.dropped.packets.saturating_sub(before.cross.dropped.packets),
+            air_attempts: now.air.attempts.saturating_sub(before.air.attempts),
+            air_collisions: now.air.collisions.saturating_sub(before.air.collisions),
+            air_retries: now.air.retries.saturating_sub(before.air.retries),
+            air_busy_ns: now.air.busy.as_nanos().saturating_sub(before.air.busy.as_nanos()),
         }
     }
 

@@ -58,21 +58,22 @@ pub(crate) struct Flow {
 impl Flow {
     pub(crate) fn between(from: &Mark, to: &Mark) -> Self {
         let (before, after) = (&from.counters, &to.counters);
+        // An engine that is behind may come to time zero, and count anew, after this was measured first.
         let delays = to.delays.saturating_sub(from.delays);
         Self {
             seconds: to.at.since(from.at).as_secs_f64(),
             in_flight: [before.in_flight(), after.in_flight()],
-            arrived_packets: after.arrived.packets - before.arrived.packets,
-            arrived_bytes: after.arrived.bytes - before.arrived.bytes,
-            departed_packets: after.departed.packets - before.departed.packets,
-            departed_bytes: after.departed.bytes - before.departed.bytes,
-            dropped_queue: after.dropped.queue.packets - before.dropped.queue.packets,
-            dropped_loss: after.dropped.loss.packets - before.dropped.loss.packets,
-            dropped_early: after.dropped.early.packets - before.dropped.early.packets,
-            dropped_down: after.dropped.down.packets - before.dropped.down.packets,
-            dropped_partition: after.dropped.partition.packets - before.dropped.partition.packets,
-            dropped_fault: after.dropped.fault.packets - before.dropped.fault.packets,
-            dropped_air: after.dropped.air.packets - before.dropped.air.packets,
+            arrived_packets: after.arrived.packets.saturating_sub(before.arrived.packets),
+            arrived_bytes: after.arrived.bytes.saturating_sub(before.arrived.bytes),
+            departed_packets: after.departed.packets.saturating_sub(before.departed.packets),
+            departed_bytes: after.departed.bytes.saturating_sub(before.departed.bytes),
+            dropped_queue: after.dropped.queue.packets.saturating_sub(before.dropped.queue.packets),
+            dropped_loss: after.dropped.loss.packets.saturating_sub(before.dropped.loss.packets),
+            dropped_early: after.dropped.early.packets.saturating_sub(before.dropped.early.packets),
+            dropped_down: after.dropped.down.packets.saturating_sub(before.dropped.down.packets),
+            dropped_partition: after.dropped.partition.packets.saturating_sub(before.dropped.partition.packets),
+            dropped_fault: after.dropped.fault.packets.saturating_sub(before.dropped.fault.packets),
+            dropped_air: after.dropped.air.packets.saturating_sub(before.dropped.air.packets),
             effects: Effects::since(before, after),
             air_collided_ns: after.air.collided.as_nanos().saturating_sub(before.air.collided.as_nanos()),
             delay_ns: (delays > 0).then(|| (to.delay_sum_ns - from.delay_sum_ns) / delays as f64),
