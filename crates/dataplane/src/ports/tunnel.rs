@@ -35,9 +35,10 @@ pub use end::TunnelEnd;
 use far_end::{Come, FarEnd};
 use netloom_fabric::{Delivery, Ethernet, Fabric, PipeId, PortId};
 use netloom_figures::{Distribution, EngineReport, PortReport, TunnelReport};
-use netloom_packet::{LARGE_FRAME, Packet, SMALL_FRAME, VirtioHeader};
+use netloom_packet::{Head, LARGE_FRAME, MAX_HEAD, Packet, Pool, SMALL_FRAME, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use pieces::Content;
 pub use refusal::{Refusal, TunnelKey, TunnelSettings};
 pub use room::tunnel_path_least;
 use rustix::time::{
@@ -70,6 +71,28 @@ const SHORTEST: usize = 14;
 /// What a frame of this length takes in the pool.
 fn memory(len: usize) -> usize {
     if len <= SMALL_FRAME { SMALL_FRAME } else { LARGE_FRAME }
+}
+
+/// The packet or train that a frame carries; none if there is no room for it, or if it is a train that cannot be cut into packets of at
+/// most `mtu` bytes from the IP header on.
+fn packet_of(content: Content, frame: &[u8], mtu: u64, pool: &mut Pool) -> Option<Packet> {
+    let (virtio, bytes) = match content {
+        Content::Packet => (VirtioHeader::COMPLETE, frame),
+        Content::Train => {
+            let (head, rest) = frame.split_first_chunk::<VIRTIO_HEADER_LEN>()?;
+            (VirtioHeader::parse(head), rest)
+        }
+    };
+    let packet = pool.fill_with(bytes.len(), |buffer| {
+        buffer[..bytes.len()].copy_from_slice(bytes);
+        Some((bytes.len(), virtio))
+    })?;
+    // The first segment of a train is as long as any.
+    if content == Content::Train && (packet.segments() < 2 || packet.segment_size(0).get() > mtu) {
+        pool.recycle(packet);
+        return None;
+    }
+    Some(packet)
 }
 
 /// A frame that waits for its instant.
@@ -304,7 +327,7 @@ impl Tunnel {
 
     /// Takes a datagram.
     fn take(&mut self, datagram: &mut [u8], came: u64, clock: Clock, edge: &mut Edge) {
-        let lengths = self.far.lengths();
+        let (lengths, mtu) = (self.far.lengths(), u64::from(self.far.settings.mtu));
         let frame = match self.far.take(datagram, came) {
             Ok(frame) => frame,
             Err(_) => {
@@ -312,15 +335,12 @@ impl Tunnel {
                 return;
             }
         };
-        let Some(Come { due, bytes }) = frame else { return };
+        let Some(Come { due, content, bytes }) = frame else { return };
         self.received += 1;
-        let is_frame = lengths.contains(&bytes.len()) && due.saturating_sub(came) < FARTHEST;
-        let copy = |buffer: &mut [u8]| {
-            buffer[..bytes.len()].copy_from_slice(bytes);
-            Some((bytes.len(), VirtioHeader::COMPLETE))
-        };
+        let is_frame = lengths.of(content).contains(&bytes.len()) && due.saturating_sub(came) < FARTHEST;
         let has_room = self.held + memory(bytes.len()) <= ROOM;
-        let filled = (is_frame && has_room).then(|| edge.handover.pool.fill_with(bytes.len(), copy)).flatten();
+        let pool = &mut edge.handover.pool;
+        let filled = (is_frame && has_room).then(|| packet_of(content, bytes, mtu, pool)).flatten();
         let Some(packet) = filled else {
             self.lost_receiving += 1;
             return;
@@ -345,7 +365,7 @@ impl Tunnel {
         count
     }
 
-    /// Sends a packet, its segments one by one, each with the instant at which it is due.
+    /// Sends a packet. All segments of a train are due at the instant of the last: it goes as it is, or one by one where the path loses frames.
     fn send(
         &mut self,
         mut delivery: Delivery,
@@ -362,6 +382,9 @@ impl Tunnel {
         let due = delivery.departure.due;
         let stamp = clock.monotonic_at(due);
         let packet = &mut delivery.departure.packet;
+        if packet.segments() > 1 && !self.far.loses() && self.send_train(packet, stamp, ethernet, frame) {
+            return out.handed(delivery, now.max(due));
+        }
         let whole = packet.duplicate();
         while let Some(first) = packet.split_front(1) {
             self.send_one(&first, stamp, ethernet, frame);
@@ -371,12 +394,30 @@ impl Tunnel {
         out.handed(delivery, now.max(due));
     }
 
+    /// Sends a train as it is; false if it does not fit.
+    fn send_train(&mut self, packet: &Packet, due: u64, ethernet: &Ethernet, frame: &mut Vec<u8>) -> bool {
+        let mut own = [0; MAX_HEAD];
+        let Head { virtio, len, payload } = packet.write_head(&mut own);
+        frame.clear();
+        frame.extend_from_slice(&virtio.bytes());
+        frame.extend_from_slice(&own[..len]);
+        frame.extend_from_slice(&packet.bytes()[payload]);
+        if let Some(addresses) = ethernet.of(self.port, packet) {
+            frame[VIRTIO_HEADER_LEN..][..addresses.len()].copy_from_slice(&addresses);
+        }
+        let fits = self.far.lengths().train.contains(&frame.len()) && self.far.send(due, Content::Train, frame);
+        if fits && self.far.socket.waiting() > PORTION {
+            self.far.socket.flush();
+        }
+        fits
+    }
+
     fn send_one(&mut self, packet: &Packet, due: u64, ethernet: &Ethernet, frame: &mut Vec<u8>) {
         packet.complete(frame);
         if let Some(addresses) = ethernet.of(self.port, packet) {
             frame[..addresses.len()].copy_from_slice(&addresses);
         }
-        if frame.len() > *self.far.lengths().end() || !self.far.send(due, frame) {
+        if frame.len() > self.far.longest_packet() || !self.far.send(due, Content::Packet, frame) {
             self.too_long += 1;
             return;
         }

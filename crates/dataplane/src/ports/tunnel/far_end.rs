@@ -8,18 +8,19 @@ use super::identity::{clock_identity, random};
 use super::message::{GREETING, Greeting, HEADER, Message, PLAIN, SEALED, Stray, VERSION, between};
 use super::numbers::Numbers;
 use super::path::{Clocks, Common, Path, Sample};
-use super::pieces::Joining;
+use super::pieces::{Joining, Lengths};
 use super::repair::{Kept, Missing};
 use super::room::Room;
 use super::seal::{MAC, SEAL, Seals, Unopened};
 use super::socket::Socket;
 use super::tracking::Tracker;
 use super::{Refusal, SHORTEST, TunnelSettings};
+pub(super) use frames::Come;
 use netloom_figures::TunnelClocks;
+use netloom_packet::{LARGE_FRAME, VIRTIO_HEADER_LEN};
 use std::collections::VecDeque;
 use std::io;
 use std::net::UdpSocket;
-use std::ops::RangeInclusive;
 
 /// How often the far end is greeted while it has not answered, and asked for the time.
 pub(super) const GREETED_EVERY: u64 = 50_000_000;
@@ -77,18 +78,13 @@ pub(super) struct FarEnd {
     /// Its frames that did not come, and frames that were sent there.
     pub(super) missing: Missing,
     pub(super) kept: Kept,
+    /// Until when the path is taken to lose frames.
+    loses_until: u64,
     /// How many frames it had sent when, by its own report; the newest last.
     told: VecDeque<(u64, u64)>,
     /// How many of them count as sent.
     settled: u64,
     pub(super) heard_of: Heard,
-}
-
-/// A frame that has come.
-pub(super) struct Come<'a> {
-    /// The instant of this end's clock at which it is to leave.
-    pub(super) due: u64,
-    pub(super) bytes: &'a [u8],
 }
 
 impl FarEnd {
@@ -124,6 +120,7 @@ impl FarEnd {
             joining: Joining::default(),
             missing: Missing::default(),
             kept: Kept::default(),
+            loses_until: 0,
             told: VecDeque::new(),
             settled: 0,
             heard_of: Heard::default(),
@@ -259,7 +256,7 @@ impl FarEnd {
 
     /// The longest datagram.
     pub(super) fn longest(&self) -> usize {
-        (self.overhead() + self.lengths().end()).min(self.room.datagram())
+        (self.overhead() + self.longest_packet()).min(self.room.datagram())
     }
 
     /// The shortest greeting.
@@ -267,9 +264,15 @@ impl FarEnd {
         HEADER + GREETING + if self.seals.is_some() { MAC } else { 0 }
     }
 
+    /// The length of the longest packet, with its Ethernet header.
+    pub(super) fn longest_packet(&self) -> usize {
+        usize::try_from(self.settings.mtu + FRAME_HEADER).expect("an MTU is small")
+    }
+
     /// The lengths of frames.
-    pub(super) fn lengths(&self) -> RangeInclusive<usize> {
-        SHORTEST..=usize::try_from(self.settings.mtu + FRAME_HEADER).expect("an MTU is small")
+    pub(super) fn lengths(&self) -> Lengths {
+        let shortest = VIRTIO_HEADER_LEN + SHORTEST;
+        Lengths { packet: SHORTEST..=self.longest_packet(), train: shortest..=VIRTIO_HEADER_LEN + LARGE_FRAME }
     }
 
     fn leave(&mut self) {

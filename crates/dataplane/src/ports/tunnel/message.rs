@@ -6,22 +6,24 @@
 //!  | NLTN | version | kind | piece | count | token | number | stamp | second | body
 //! ```
 //!
-//! Piece and count are zero but in pieces of frames (see `pieces`), whose body begins with the length of the whole frame, in 4 bytes. Where
-//! the tunnel has a key, datagrams are sealed (see `seal`).
+//! Piece and count are zero but in pieces of frames (see `pieces`), whose body begins with the length of the whole frame, in 4 bytes, of which
+//! the highest bit says that it is a train. Where the tunnel has a key, datagrams are sealed (see `seal`).
 //!
 //! The token is the receiver's: it chose it at random and sent it in its greeting, so that nobody who does not see the path
 //! can speak for the far end. Stamps are nanoseconds of a sender's or receiver's `CLOCK_MONOTONIC`.
 
 use super::day::Day;
-use super::pieces::Piece;
+use super::pieces::{Content, Piece};
 use netloom_units::Duration;
 
 /// What this program speaks. Another version is refused.
-pub(super) const VERSION: u8 = 3;
+pub(super) const VERSION: u8 = 4;
 /// Bytes before a frame.
 pub(super) const HEADER: usize = 40;
 /// Bytes before a piece of a frame, beside the header: the length of the frame.
 pub(super) const PIECE: usize = 4;
+/// The bit of that length which says that the frame is a train.
+const TRAIN: u32 = 1 << 31;
 pub(super) const MAGIC: [u8; 4] = *b"NLTN";
 /// The kind of greetings, which come before both ends know one another.
 pub(super) const HELLO: u8 = 1;
@@ -121,7 +123,9 @@ impl<'a> Message<'a> {
             5 => Self::Bye { frames: number(16) },
             6 => {
                 let (whole, part) = body.split_first_chunk::<PIECE>().ok_or(Stray::Other)?;
-                let piece = Piece { index: head[6], count: head[7], whole: u32::from_be_bytes(*whole), bytes: part };
+                let whole = u32::from_be_bytes(*whole);
+                let content = if whole & TRAIN == 0 { Content::Packet } else { Content::Train };
+                let piece = Piece { index: head[6], count: head[7], whole: whole & !TRAIN, content, bytes: part };
                 Self::Piece { number: number(16), due: number(24), sent: number(32), piece }
             }
             7 => Self::Again { first: number(16), bits: number(24) },
@@ -157,7 +161,8 @@ impl<'a> Message<'a> {
                 let begin = out.len();
                 head(out, 6, [token, number, due, sent]);
                 (out[begin + 6], out[begin + 7]) = (piece.index, piece.count);
-                out.extend_from_slice(&piece.whole.to_be_bytes());
+                let kind = if piece.content == Content::Train { TRAIN } else { 0 };
+                out.extend_from_slice(&(piece.whole | kind).to_be_bytes());
                 out.extend_from_slice(piece.bytes);
             }
         }
@@ -213,6 +218,11 @@ mod tests {
     const GREETING: Greeting =
         Greeting { session: 7, clock: 8, vni: 9, mtu: 1_400, mode: SEALED, longest: 1_454, salt: [3; SALT] };
 
+    fn piece(content: Content) -> Message<'static> {
+        let piece = Piece { index: 1, count: 2, whole: 60, content, bytes: &[4; 30] };
+        Message::Piece { number: 1, due: 2, sent: 3, piece }
+    }
+
     #[test]
     fn every_message_is_read_as_it_was_written() {
         let all = [
@@ -224,12 +234,8 @@ mod tests {
             Message::Echo { number: 1, asked: 2, came: 3, sent: 4, day: Some(Day { offset: -5, bound: 6 }) },
             Message::Bye { frames: 5 },
             Message::Again { first: 6, bits: 9 },
-            Message::Piece {
-                number: 1,
-                due: 2,
-                sent: 3,
-                piece: Piece { index: 1, count: 2, whole: 60, bytes: &[4; 30] },
-            },
+            piece(Content::Packet),
+            piece(Content::Train),
         ];
         for message in all {
             let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Frames that do not fit into a datagram of the path: cut into pieces, and joined again.
+//! Frames that do not fit into a datagram of the path, and trains of packets: cut into pieces, and joined again.
 //!
 //! A frame is cut into pieces of one size, of which only the last may be shorter. A piece says which it is, of how many, and how long the
 //! frame is; its place and its length follow from that. So pieces cannot overlap and leave no gap: whatever has another length is
@@ -8,6 +8,7 @@
 //! needs its place, or [`WAITS`] after the first of its pieces came.
 
 use super::numbers::Numbers;
+use std::ops::RangeInclusive;
 
 /// The number of frames that are in work at once.
 const FRAMES: u64 = 256;
@@ -16,30 +17,71 @@ pub(super) const WAITS: u64 = 200_000_000;
 /// Words with a bit for each piece.
 const WORDS: usize = 4;
 
+/// The content of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A packet, from its Ethernet header on.
+    #[default]
+    Packet,
+    /// A train of packets as a kernel hands it over: a virtio-net header, and the packets as one from the Ethernet header on.
+    Train,
+}
+
+impl Content {
+    /// The least number of pieces that such a frame is cut into: a packet that fits into a datagram goes as it is.
+    const fn fewest_pieces(self) -> u8 {
+        match self {
+            Self::Packet => 2,
+            Self::Train => 1,
+        }
+    }
+}
+
+/// The lengths of frames that are packets, and of those that are trains.
+pub(super) struct Lengths {
+    pub(super) packet: RangeInclusive<usize>,
+    pub(super) train: RangeInclusive<usize>,
+}
+
+impl Lengths {
+    /// Returns those of this content.
+    pub(super) fn of(&self, content: Content) -> &RangeInclusive<usize> {
+        match content {
+            Content::Packet => &self.packet,
+            Content::Train => &self.train,
+        }
+    }
+}
+
 /// A piece of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
     /// Its place among the pieces, from zero, and their number.
     pub(super) index: u8,
     pub(super) count: u8,
-    /// The length of the frame, in bytes.
+    /// The length of the frame, in bytes, and its content.
     pub(super) whole: u32,
+    pub(super) content: Content,
     pub(super) bytes: &'a [u8],
 }
 
-/// Cuts a frame into pieces of `room` bytes at most; none if that are more than a piece can count, or less than two.
-pub(super) fn cut(frame: &[u8], room: usize) -> Option<impl Iterator<Item = Piece<'_>>> {
-    let count = u8::try_from(frame.len().div_ceil(room.max(1))).ok().filter(|count| *count > 1)?;
+/// Cuts a frame into pieces of `room` bytes at most; none if those are more than a piece can count, or if it is a packet that needs no cut.
+pub(super) fn cut(frame: &[u8], content: Content, room: usize) -> Option<impl Iterator<Item = Piece<'_>>> {
+    let count =
+        u8::try_from(frame.len().div_ceil(room.max(1))).ok().filter(|count| *count >= content.fewest_pieces())?;
     let whole = u32::try_from(frame.len()).ok()?;
     let pieces = frame.chunks(frame.len().div_ceil(usize::from(count)));
-    Some((0..).zip(pieces).map(move |(index, bytes)| Piece { index, count, whole, bytes }))
+    Some((0..).zip(pieces).map(move |(index, bytes)| Piece { index, count, whole, content, bytes }))
 }
 
 impl Piece<'_> {
     /// Returns where it lies in its frame, if it can be a piece of one of these lengths.
-    fn begin(&self, lengths: &std::ops::RangeInclusive<usize>) -> Option<usize> {
+    fn begin(&self, lengths: &Lengths) -> Option<usize> {
         let (whole, count) = (usize::try_from(self.whole).ok()?, usize::from(self.count));
-        if !lengths.contains(&whole) || count < 2 || self.index >= self.count {
+        if !lengths.of(self.content).contains(&whole)
+            || self.count < self.content.fewest_pieces()
+            || self.index >= self.count
+        {
             return None;
         }
         let size = whole.div_ceil(count);
@@ -68,9 +110,10 @@ struct Work {
     number: u64,
     /// When the first of its pieces came, by this end's clock.
     begun: u64,
-    /// The facts that its pieces agree on: when it is due, and how many they are.
+    /// The facts that its pieces agree on: when it is due, how many they are, and of what.
     due: u64,
     count: u8,
+    content: Content,
     /// The number of pieces that have not come; zero: there is no frame here.
     missing: u8,
     has: [u64; WORDS],
@@ -93,9 +136,9 @@ impl Joining {
         (number, due): (u64, u64),
         piece: Piece<'_>,
         came: u64,
-        lengths: &std::ops::RangeInclusive<usize>,
+        lengths: &Lengths,
         numbers: &mut Numbers,
-    ) -> Option<&[u8]> {
+    ) -> Option<(&[u8], Content)> {
         let Some(begin) = piece.begin(lengths) else {
             self.counts.malformed += 1;
             return None;
@@ -125,7 +168,9 @@ impl Joining {
         }
         if work.missing == 0 {
             work.begin((number, due), &piece, came);
-        } else if (work.due, work.count, work.frame.len()) != (due, piece.count, piece.whole as usize) {
+        } else if (work.due, work.count, work.content, work.frame.len())
+            != (due, piece.count, piece.content, piece.whole as usize)
+        {
             counts.malformed += 1;
             return None;
         }
@@ -141,7 +186,7 @@ impl Joining {
             return None;
         }
         counts.joined += 1;
-        numbers.take(number).then_some(work.frame.as_slice())
+        numbers.take(number).then_some((work.frame.as_slice(), work.content))
     }
 
     /// Gives up the frames that have waited too long at `now`.
@@ -160,7 +205,7 @@ impl Joining {
 
 impl Work {
     fn begin(&mut self, (number, due): (u64, u64), piece: &Piece<'_>, came: u64) {
-        (self.number, self.due, self.begun) = (number, due, came);
+        (self.number, self.due, self.begun, self.content) = (number, due, came, piece.content);
         (self.count, self.missing, self.has) = (piece.count, piece.count, [0; WORDS]);
         self.frame.clear();
         self.frame.resize(piece.whole as usize, 0);

@@ -8,6 +8,7 @@
 //! Packets are sent ahead of their instant by what all of that takes, as far as the delay of their pipe allows: then a frame that was lost once
 //! still comes in time.
 
+use super::pieces::Content;
 use std::collections::VecDeque;
 
 /// Frames that are kept after they were sent, and their bytes, at most.
@@ -34,6 +35,7 @@ struct Sent {
     number: u64,
     due: u64,
     times: u8,
+    content: Content,
     bytes: Vec<u8>,
 }
 
@@ -49,7 +51,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Keeps a frame whose number follows that of the last one.
-    pub(super) fn keep(&mut self, number: u64, due: u64, frame: &[u8]) {
+    pub(super) fn keep(&mut self, number: u64, due: u64, content: Content, frame: &[u8]) {
         let mut memory = Vec::new();
         while self.frames.len() >= KEPT || self.bytes + frame.len() > KEPT_BYTES {
             let Some(oldest) = self.frames.pop_front() else { break };
@@ -59,16 +61,16 @@ impl Kept {
         memory.clear();
         memory.extend_from_slice(frame);
         self.bytes += memory.len();
-        self.frames.push_back(Sent { number, due, times: 0, bytes: memory });
+        self.frames.push_back(Sent { number, due, times: 0, content, bytes: memory });
     }
 
     /// Returns a frame that is to be sent once more, with the instant at which it is due; none if it is not there, or was sent too often.
-    pub(super) fn again(&mut self, number: u64) -> Option<(u64, &[u8])> {
+    pub(super) fn again(&mut self, number: u64) -> Option<(u64, Content, &[u8])> {
         let at = number.checked_sub(self.frames.front()?.number)?;
         let sent = self.frames.get_mut(usize::try_from(at).ok()?).filter(|sent| sent.times < TIMES)?;
         sent.times += 1;
         self.resent += 1;
-        Some((sent.due, &sent.bytes))
+        Some((sent.due, sent.content, &sent.bytes))
     }
 
     /// Keeps nothing for another life of the far end.
@@ -221,15 +223,15 @@ mod tests {
         let mut kept = Kept::default();
         assert!(kept.again(0).is_none());
         for number in 3..u64::try_from(KEPT).unwrap() + 10 {
-            kept.keep(number, number * 2, &number.to_be_bytes());
+            kept.keep(number, number * 2, Content::Packet, &number.to_be_bytes());
         }
         assert!(kept.again(9).is_none() && kept.again(u64::MAX).is_none());
         for _ in 0..TIMES {
-            assert_eq!(kept.again(10), Some((20, &10_u64.to_be_bytes()[..])));
+            assert_eq!(kept.again(10), Some((20, Content::Packet, &10_u64.to_be_bytes()[..])));
         }
         assert!(kept.again(10).is_none());
         assert_eq!((kept.bytes, kept.resent), (KEPT * 8, u64::from(TIMES)));
-        kept.keep(u64::try_from(KEPT).unwrap() + 10, 0, &vec![0; KEPT_BYTES]);
+        kept.keep(u64::try_from(KEPT).unwrap() + 10, 0, Content::Train, &vec![0; KEPT_BYTES]);
         assert_eq!((kept.frames.len(), kept.bytes), (1, KEPT_BYTES));
     }
 

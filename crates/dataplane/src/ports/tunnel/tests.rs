@@ -2,6 +2,7 @@
 
 use super::message::Message;
 use super::*;
+use netloom_packet::Segmentation;
 use std::net::UdpSocket;
 use std::time::{Duration as RealDuration, Instant as RealInstant};
 
@@ -57,7 +58,7 @@ fn both_ends_come_to_know_one_another_and_frames_bear_their_instant() {
     assert!(ends[0].far.path.is_common());
     let due = ends[0].far.socket.now() + 5_000_000;
     for number in 0..3_u8 {
-        assert!(ends[0].far.send(due + u64::from(number), &[number; 60]));
+        assert!(ends[0].far.send(due + u64::from(number), Content::Packet, &[number; 60]));
     }
     ends[0].far.socket.flush();
     let mut got = Vec::new();
@@ -159,7 +160,7 @@ fn frames_that_do_not_fit_into_a_datagram_arrive_whole() {
         let frames: Vec<Vec<u8>> =
             [60, 400, 1_514, 1_518, 700].map(|len: usize| (0..len).map(|at| at as u8).collect()).into();
         for (frame, number) in frames.iter().zip(0..) {
-            assert!(ends[0].far.send(due + number, frame));
+            assert!(ends[0].far.send(due + number, Content::Packet, frame));
         }
         ends[0].far.socket.flush();
         let mut got = Vec::new();
@@ -182,7 +183,7 @@ fn a_piece_that_never_comes_is_a_lost_frame() {
     let far = &mut ends[0].far;
     let frame = [7; 1_000];
     let due = far.socket.now();
-    let pieces: Vec<_> = pieces::cut(&frame, 600).unwrap().collect();
+    let pieces: Vec<_> = pieces::cut(&frame, Content::Packet, 600).unwrap().collect();
     let write = |piece| {
         let mut bytes = Vec::new();
         Message::Piece { number: 0, due, sent: due, piece }.write(own, &mut bytes);
@@ -218,7 +219,7 @@ fn nothing_that_was_recorded_or_made_without_the_key_counts() {
     let sniffed = {
         let far = &mut ends[0].far;
         let due = far.socket.now();
-        assert!(far.send(due, &[1; 60]) && far.send(due, &[2; 60]));
+        assert!(far.send(due, Content::Packet, &[1; 60]) && far.send(due, Content::Packet, &[2; 60]));
         far.socket.flush();
         let TunnelEnd { far: there, inbox, .. } = &mut ends[1];
         let mut all = Vec::new();
@@ -262,7 +263,7 @@ fn frames_that_the_path_loses_are_sent_again() {
             .map(|number| (due + u64::from(number), vec![number; 60 + usize::from(number % 3) * 500]))
             .collect();
         for (instant, frame) in &frames {
-            assert!(ends[0].far.send(*instant, frame));
+            assert!(ends[0].far.send(*instant, Content::Packet, frame));
         }
         ends[0].far.socket.flush();
         let mut got = Vec::new();
@@ -315,7 +316,7 @@ fn tunnels_share_a_socket_and_each_has_its_own_frames() {
     [&mut far.far].into_iter().chain(&mut far.others).for_each(|own| own.takes_frames = true);
     let due = near.far.socket.now() + 5_000_000;
     for (own, number) in [&mut near.far].into_iter().chain(&mut near.others).zip(7_u8..) {
-        assert!(own.send(due, &[number; 60]));
+        assert!(own.send(due, Content::Packet, &[number; 60]));
         own.socket.flush();
     }
     let mut got = Vec::new();
@@ -354,4 +355,69 @@ fn a_tunnel_of_a_socket_that_does_not_fit_is_named() {
     assert_eq!(told(|all| all[2].key = None).0, 2);
     // What no tunnel has, one tells that nobody has greeted.
     assert!(matches!(told(|all| all[1].vni = 99).1, Refusal::Vni { .. }));
+}
+
+/// A super-packet of TCP over IPv4: three segments of `size` bytes of payload, and what says so.
+fn super_packet(size: u16) -> (VirtioHeader, Vec<u8>) {
+    let payload = 3 * usize::from(size);
+    let mut bytes = vec![0; 54 + payload];
+    bytes[12] = 8;
+    bytes[14] = 0x45;
+    bytes[16..18].copy_from_slice(&u16::try_from(40 + payload).unwrap().to_be_bytes());
+    (bytes[22], bytes[23]) = (64, 6);
+    bytes[46] = 0x50;
+    bytes[54..].iter_mut().zip(0..).for_each(|(byte, at)| *byte = at as u8);
+    let segmentation = Segmentation::Tcp4;
+    (VirtioHeader { checksum: Some((34, 16)), segmentation, ecn: false, segment_size: size, header_len: 54 }, bytes)
+}
+
+#[test]
+fn a_train_arrives_as_a_train() {
+    for settings in [SETTINGS, KEYED] {
+        let mut ends = joined(settings);
+        let (virtio, bytes) = super_packet(1_448);
+        let frame = [&virtio.bytes()[..], &bytes].concat();
+        let due = ends[0].far.socket.now() + 5_000_000;
+        assert!(ends[0].far.send(due, Content::Train, &frame));
+        ends[0].far.socket.flush();
+        let mut got = Vec::new();
+        while got.is_empty() {
+            got = come(&mut ends[1]);
+        }
+        assert_eq!(got, [(due, frame.clone())]);
+        let mut pool = Pool::default();
+        let packet = packet_of(Content::Train, &got[0].1, 1_500, &mut pool).unwrap();
+        assert_eq!((packet.segments(), packet.bytes()), (3, &bytes[..]));
+        // What was lost has to be sent again lately: then packets go one by one.
+        assert!(!ends[0].far.loses());
+        ends[0].far.send_again(0, 1);
+        assert!(ends[0].far.loses());
+    }
+}
+
+#[test]
+fn a_train_that_cannot_be_cut_or_is_too_long_is_none() {
+    let mut pool = Pool::default();
+    let mut taken = |virtio: VirtioHeader, bytes: &[u8], mtu| {
+        let frame = [&virtio.bytes()[..], bytes].concat();
+        packet_of(Content::Train, &frame, mtu, &mut pool).is_some()
+    };
+    let (good, bytes) = super_packet(1_448);
+    assert!(taken(good, &bytes, 1_488));
+    assert!(!taken(good, &bytes, 1_487), "segments longer than the link takes");
+    let other = |code| VirtioHeader { segmentation: Segmentation::Other(code), ..good };
+    for bad in [
+        VirtioHeader { segmentation: Segmentation::None, ..good },
+        VirtioHeader { segmentation: Segmentation::Tcp6, ..good },
+        VirtioHeader { checksum: None, ..good },
+        VirtioHeader { checksum: Some((9_000, 16)), ..good },
+        VirtioHeader { segment_size: 0, ..good },
+        VirtioHeader { segment_size: u16::MAX, ..good },
+        other(3),
+    ] {
+        assert!(!taken(bad, &bytes, 1_500), "{bad:?}");
+    }
+    for len in 0..60 {
+        assert!(!taken(good, &bytes[..len], 1_500), "{len} bytes");
+    }
 }

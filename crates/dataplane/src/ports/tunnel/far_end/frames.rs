@@ -1,46 +1,64 @@
 //! Frames to the far end and from there: wrapped, joined, and repaired where the path loses some.
 
 use super::super::message::{Message, PIECE, between};
-use super::super::pieces::{Piece, cut};
+use super::super::pieces::{Content, Piece, cut};
 use super::super::repair::{SAID_AFTER, named};
-use super::{Come, FarEnd};
+use super::FarEnd;
+
+/// For so long after frames had to be sent again, trains go packet by packet.
+const LOSES_FOR: u64 = 1_000_000_000;
+
+/// A frame that has come.
+pub(in super::super) struct Come<'a> {
+    /// The instant of this end's clock at which it is to leave.
+    pub(in super::super) due: u64,
+    pub(in super::super) content: Content,
+    pub(in super::super) bytes: &'a [u8],
+}
 
 impl FarEnd {
-    /// Wraps a frame, which leaves when the socket is flushed; in pieces, if it does not fit into a datagram. Returns false if even those
-    /// are too many.
-    pub(in super::super) fn send(&mut self, due: u64, frame: &[u8]) -> bool {
+    /// Wraps a frame, which leaves when the socket is flushed; in pieces, if it does not fit into a datagram, or is a train. Returns false if
+    /// it takes too many pieces.
+    pub(in super::super) fn send(&mut self, due: u64, content: Content, frame: &[u8]) -> bool {
         if std::mem::take(&mut self.socket.is_narrower) {
             self.room.ask(&self.socket);
         }
         let number = self.frames;
-        let Some(is_cut) = self.wrap(number, due, frame) else { return false };
-        self.kept.keep(number, due, frame);
+        let Some(is_cut) = self.wrap(number, due, content, frame) else { return false };
+        self.kept.keep(number, due, content, frame);
         self.heard_of.cut += u64::from(is_cut);
         (self.frames, self.heard_of.sent) = (self.frames + 1, self.heard_of.sent + 1);
         self.says_at = self.socket.now() + SAID_AFTER;
         true
     }
 
+    /// Whether the path has lost something lately. Then a train would be sent again for each of its pieces that is lost, with all others.
+    pub(in super::super) fn loses(&self) -> bool {
+        self.socket.now() < self.loses_until
+    }
+
     /// Puts a frame into datagrams, and returns whether it was cut; none if it would take too many.
-    fn wrap(&mut self, number: u64, due: u64, frame: &[u8]) -> Option<bool> {
+    fn wrap(&mut self, number: u64, due: u64, content: Content, frame: &[u8]) -> Option<bool> {
         let (token, sent) = (self.token(), self.socket.now());
         let room = self.room.datagram() - self.overhead();
-        if frame.len() <= room {
+        if content == Content::Packet && frame.len() <= room {
             self.say(&Message::Frame { number, due, sent, bytes: frame }, token);
             return Some(false);
         }
-        cut(frame, room - PIECE)?.for_each(|piece| self.say(&Message::Piece { number, due, sent, piece }, token));
+        cut(frame, content, room - PIECE)?
+            .for_each(|piece| self.say(&Message::Piece { number, due, sent, piece }, token));
         Some(true)
     }
 
     /// Sends frames once more that the far end asks for.
-    pub(super) fn send_again(&mut self, first: u64, bits: u64) {
+    pub(in super::super) fn send_again(&mut self, first: u64, bits: u64) {
         let mut kept = std::mem::take(&mut self.kept);
         for number in named(first, bits) {
-            if let Some((due, frame)) = kept.again(number) {
-                self.wrap(number, due, frame);
+            if let Some((due, content, frame)) = kept.again(number) {
+                self.wrap(number, due, content, frame);
             }
         }
+        self.loses_until = self.socket.now() + LOSES_FOR;
         self.kept = kept;
         self.socket.flush();
     }
@@ -68,7 +86,7 @@ impl FarEnd {
         }
         self.missing.came(number, came);
         self.heard_of.took.record(between(0, self.path.took(sent, came)), 1);
-        Some(Come { due: self.path.here(due, came), bytes })
+        Some(Come { due: self.path.here(due, came), content: Content::Packet, bytes })
     }
 
     /// Takes a piece of a frame: the last of them brings the frame.
@@ -79,9 +97,9 @@ impl FarEnd {
         let lengths = self.lengths();
         let Self { joining, numbers, missing, path, heard_of, .. } = self;
         missing.sent(number, came);
-        let bytes = joining.take((number, due), piece, came, &lengths, numbers)?;
+        let (bytes, content) = joining.take((number, due), piece, came, &lengths, numbers)?;
         missing.came(number, came);
         heard_of.took.record(between(0, path.took(sent, came)), 1);
-        Some(Come { due: path.here(due, came), bytes })
+        Some(Come { due: path.here(due, came), content, bytes })
     }
 }

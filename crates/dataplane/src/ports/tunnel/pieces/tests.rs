@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-const LENGTHS: std::ops::RangeInclusive<usize> = 14..=9_018;
+const LENGTHS: Lengths = Lengths { packet: 14..=9_018, train: 24..=67_594 };
 
 fn frame(number: u64, len: usize) -> Vec<u8> {
     (0..len).map(|at| (at as u64 * 31 + number * 7) as u8).collect()
@@ -13,7 +13,7 @@ fn frame(number: u64, len: usize) -> Vec<u8> {
 /// Gives pieces of frames, each by its frame's number and its place; returns the frames that were whole, in their order.
 fn joined(joining: &mut Joining, numbers: &mut Numbers, all: &[(u64, Piece<'_>)]) -> Vec<(u64, Vec<u8>)> {
     let take = |(number, piece): &(u64, Piece<'_>)| {
-        let whole = joining.take((*number, 5), *piece, 0, &LENGTHS, numbers)?;
+        let (whole, _) = joining.take((*number, 5), *piece, 0, &LENGTHS, numbers)?;
         Some((*number, whole.to_vec()))
     };
     all.iter().filter_map(take).collect()
@@ -22,10 +22,13 @@ fn joined(joining: &mut Joining, numbers: &mut Numbers, all: &[(u64, Piece<'_>)]
 #[test]
 fn pieces_are_equally_long_but_the_last() {
     let frame = frame(0, 1_514);
-    let sizes = |room| cut(&frame, room).map(|pieces| pieces.map(|piece| piece.bytes.len()).collect::<Vec<_>>());
+    let sizes = |room| {
+        cut(&frame, Content::Packet, room).map(|pieces| pieces.map(|piece| piece.bytes.len()).collect::<Vec<_>>())
+    };
     assert_eq!(sizes(1_428), Some(vec![757, 757]));
     assert_eq!(sizes(500), Some(vec![379, 379, 379, 377]));
     assert_eq!(sizes(1_514), None, "it fits");
+    assert_eq!(cut(&frame, Content::Train, 1_514).unwrap().map(|piece| piece.count).collect::<Vec<_>>(), [1]);
     assert_eq!(sizes(5), None, "more pieces than can be counted");
     assert_eq!(sizes(6).map(|all| all.len()), Some(253));
 }
@@ -34,7 +37,7 @@ fn pieces_are_equally_long_but_the_last() {
 fn what_waits_too_long_or_loses_its_place_is_given_up_once() {
     let (mut joining, mut numbers) = (Joining::default(), Numbers::default());
     let whole = frame(0, 100);
-    let pieces: Vec<_> = cut(&whole, 50).unwrap().collect();
+    let pieces: Vec<_> = cut(&whole, Content::Packet, 50).unwrap().collect();
     let mut take =
         |own: &mut Joining, number, piece, came| own.take((number, 5), piece, came, &LENGTHS, &mut numbers).is_some();
     // A piece after the limit finds its frame given up, and a further one as well.
@@ -57,8 +60,12 @@ fn what_waits_too_long_or_loses_its_place_is_given_up_once() {
 fn pieces_of_no_frame_are_malformed() {
     let (mut joining, mut numbers) = (Joining::default(), Numbers::default());
     let bytes = [1; 50];
-    let good = Piece { index: 0, count: 2, whole: 100, bytes: &bytes };
+    let good = Piece { index: 0, count: 2, whole: 100, content: Content::Packet, bytes: &bytes };
+    let train = Piece { count: 1, whole: 50, content: Content::Train, ..good };
+    assert!(joining.take((9, 5), train, 0, &LENGTHS, &mut numbers).is_some());
     let bad = [
+        Piece { index: 1, ..train },
+        Piece { count: 0, ..train },
         Piece { index: 2, ..good },
         Piece { count: 0, ..good },
         Piece { count: 1, whole: 50, ..good },
@@ -67,18 +74,23 @@ fn pieces_of_no_frame_are_malformed() {
         Piece { bytes: &bytes[..49], ..good },
         Piece { whole: u32::MAX, ..good },
         Piece { whole: 13, bytes: &bytes[..7], ..good },
+        Piece { whole: 23, content: Content::Train, bytes: &bytes[..12], ..good },
     ];
     for piece in bad {
         assert!(joining.take((0, 5), piece, 0, &LENGTHS, &mut numbers).is_none());
     }
-    assert_eq!(joining.counts, Counts { malformed: 8, ..Counts::default() });
+    assert_eq!(joining.counts, Counts { joined: 1, malformed: 11, ..Counts::default() });
     // Nor may pieces differ in what they say of their frame.
     assert!(joining.take((0, 5), good, 0, &LENGTHS, &mut numbers).is_none());
-    let others = [((0, 6), Piece { index: 1, ..good }), ((0, 5), Piece { index: 1, count: 3, whole: 150, ..good })];
+    let others = [
+        ((0, 6), Piece { index: 1, ..good }),
+        ((0, 5), Piece { index: 1, count: 3, whole: 150, ..good }),
+        ((0, 5), Piece { index: 1, content: Content::Train, ..good }),
+    ];
     for (of, piece) in others {
         assert!(joining.take(of, piece, 0, &LENGTHS, &mut numbers).is_none());
     }
-    assert_eq!(joining.counts, Counts { malformed: 10, ..Counts::default() });
+    assert_eq!(joining.counts, Counts { joined: 1, malformed: 14, ..Counts::default() });
     assert!(joining.take((0, 5), Piece { index: 1, ..good }, 0, &LENGTHS, &mut numbers).is_some());
 }
 
@@ -95,7 +107,7 @@ proptest! {
         let (mut cuts, mut losers) = (BTreeSet::new(), BTreeSet::new());
         let mut fate = fates.iter().cycle();
         for (number, frame) in (0_u64..).zip(&frames) {
-            let Some(pieces) = cut(frame, room) else { continue };
+            let Some(pieces) = cut(frame, Content::Packet, room) else { continue };
             cuts.insert(number);
             for piece in pieces {
                 prop_assert!(piece.bytes.len() <= room);
@@ -131,8 +143,10 @@ proptest! {
         let (mut joining, mut numbers) = (Joining::default(), Numbers::default());
         let bytes = [0; 60];
         for (number, due, index, count, whole, len, came) in pieces {
-            let piece = Piece { index, count, whole, bytes: &bytes[..len] };
-            let got = joining.take((number, due), piece, came, &(14..=150), &mut numbers).map(<[u8]>::len);
+            let content = if len % 2 == 0 { Content::Packet } else { Content::Train };
+            let piece = Piece { index, count, whole, content, bytes: &bytes[..len] };
+            let lengths = Lengths { packet: 14..=150, train: 24..=150 };
+            let got = joining.take((number, due), piece, came, &lengths, &mut numbers).map(|(frame, _)| frame.len());
             prop_assert!(got.is_none_or(|got| got == whole as usize));
         }
         prop_assert!(joining.works.len() as u64 <= FRAMES);
