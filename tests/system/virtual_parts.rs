@@ -149,7 +149,10 @@ fn are_equal(user: User, lab: &str, name: &str, machines: &[&str]) {
     assert!(all.iter().all(|finished| finished.code == Some(0)), "{all:#?}");
     let parts = parts_begin.elapsed();
     crate::fixture::tell(&format!("{name}: {whole:?} in one piece, {parts:?} in {} parts", machines.len()));
-    assert!(piece.keys().any(|file| file.starts_with("captures/")) && piece.contains_key("journal.arrows"));
+    assert!(
+        piece.keys().any(|file| file.starts_with("captures/")) == lab.contains("capture:")
+            && piece.contains_key("journal.arrows")
+    );
     for machine in machines {
         let own = format!("{name}-{machine}");
         assert_same(&piece, &files(&fixture, &own));
@@ -167,6 +170,14 @@ fn two_parts_give_the_bytes_of_one_piece() {
 #[test]
 fn two_parts_with_two_kernels_each_give_the_bytes_of_one_piece() {
     are_equal(User::Own, PAIRS, "pairs", &["a", "b"]);
+}
+
+#[test]
+fn parts_that_hear_only_headers_of_others_give_the_bytes_of_one_piece() {
+    let without = PAIRS.replace("name: pairs\n", "name: headers\n").replace("capture: [line, there]\n", "");
+    let corrupt =
+        without.replace("here: {ends: [client, near], ", "here: {ends: [client, near], delay: 1 ms, corrupt: 0.1 %, ");
+    are_equal(User::Own, &corrupt, "headers", &["a", "b"]);
 }
 
 #[test]

@@ -128,6 +128,20 @@ pub(crate) fn tcp_at(frame: &[u8]) -> Option<usize> {
     payload(frame).map(|(range, _)| range.start)
 }
 
+/// How many bytes lie before the payload of TCP or UDP; none for all else, and for fragments.
+pub(crate) fn headers_len(frame: &[u8]) -> Option<usize> {
+    let (at, version) = network(frame)?;
+    let (_, _, protocol, transport) = if version == 4 { v4(&frame[at..])? } else { v6(&frame[at..])? };
+    let transport = transport?;
+    let own = match protocol {
+        // RFC 9293, section 3.1: the upper half of this byte counts words.
+        TCP => usize::from(transport.get(12)? >> 4) * 4,
+        UDP => 8,
+        _ => return None,
+    };
+    (own <= transport.len()).then_some(frame.len() - transport.len() + own)
+}
+
 impl Flow {
     /// Returns the flow of answers: source and destination change places.
     #[must_use]

@@ -371,6 +371,13 @@ impl Packet {
         flow::flow(self.bytes())
     }
 
+    /// Returns the length of all headers in the frame, the Ethernet header included, if links and devices look at nothing beyond them. None for what
+    /// is neither TCP nor UDP, for fragments, and for names that are asked for or told (DNS), which faults look at.
+    pub fn headers_len(&self) -> Option<usize> {
+        let is_dns = |flow: &Flow| [flow.source_port, flow.destination_port].contains(&dns::PORT);
+        flow::headers_len(self.bytes()).filter(|len| *len <= MAX_HEAD && self.flow().is_some_and(|flow| !is_dns(&flow)))
+    }
+
     /// Whether kernels and devices exchange such packets by themselves, as no program asked for them: everything but IP (ARP,
     /// spanning trees), IGMP, neighbour discovery, router advertisements, and reports and queries of multicast listeners.
     pub fn is_chatter(&self) -> bool {

@@ -22,7 +22,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// How long a greeting may take.
 const GREETING: Duration = Duration::from_secs(5);
 /// The beginning of greetings: the last byte is the version.
-const MAGIC: [u8; 4] = *b"NLP\x02";
+const MAGIC: [u8; 4] = *b"NLP\x03";
 
 /// The place where this part is reached.
 enum Listener {

@@ -265,8 +265,15 @@ mod tests {
         let (doorbell, mut pool) = (Doorbell::new().unwrap(), Pool::default());
         let [mut here, mut there] = pair(&doorbell);
         let until = Instant::from_nanos(5);
-        let told =
-            Reported { machine: 3, until, next_wake: NextWake::Never, stopped: None, unheard: 0, sent: Vec::new() };
+        let told = Reported {
+            machine: 3,
+            until,
+            next_wake: NextWake::Never,
+            stopped: None,
+            unheard: 0,
+            sent: Vec::new(),
+            inner: Arc::default(),
+        };
         there.tell(&Told::Reported(told)).unwrap();
         there.flush().unwrap();
         assert_eq!(here.ended(1), None);

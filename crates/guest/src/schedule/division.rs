@@ -1,10 +1,12 @@
 //! What a scheduler knows of the other parts of its lab.
 
+use super::Device;
 use super::machine::MachineError;
 use super::parts::{Begun, Parted, Reported, Stated, Told, Wire};
 use netloom_packet::Pool;
 use netloom_units::Instant;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The other parts of the lab, as a scheduler knows them.
 pub(super) struct Division {
@@ -23,6 +25,10 @@ pub(super) struct Division {
     pub(super) end: Instant,
     /// Which pipes lead from one group to another, so that all that reaches a window is known when that begins.
     pub(super) is_between: Vec<bool>,
+    /// Whether frames are told whole, whoever gets them.
+    pub(super) is_whole: bool,
+    /// By machine: the devices whose frames no machine of another part gets.
+    pub(super) inner: Vec<Arc<[Device]>>,
 }
 
 impl Division {
@@ -37,6 +43,8 @@ impl Division {
             sync_rounds: 0,
             end: Instant::ZERO,
             is_between: Vec::new(),
+            is_whole: false,
+            inner: homes.iter().map(|_| Arc::default()).collect(),
         }
     }
 

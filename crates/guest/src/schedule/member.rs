@@ -8,6 +8,7 @@ use netloom_packet::Pool;
 use netloom_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
+use std::sync::Arc;
 
 /// The shortest span: that of one instant.
 pub(super) const INSTANT: Duration = Duration::from_nanos(1);
@@ -330,7 +331,9 @@ impl<M: Machine> Member<M> {
         self.left_out = self.machine.unheard();
         if let Some((machine, division)) = division {
             let sent = mem::take(&mut self.sent);
-            let told = Told::Reported(Reported { machine, until, next_wake, stopped, unheard: self.left_out, sent });
+            let inner = Arc::clone(&division.inner[machine]);
+            let unheard = self.left_out;
+            let told = Told::Reported(Reported { machine, until, next_wake, stopped, unheard, sent, inner });
             division.tell(&told)?;
             if let Told::Reported(reported) = told {
                 self.sent = reported.sent;

@@ -11,10 +11,11 @@
 
 mod codec;
 
-use super::{NextWake, TimedFrame};
+use super::{Device, NextWake, TimedFrame};
 use netloom_packet::Pool;
 use netloom_units::Instant;
 use std::fmt;
+use std::sync::Arc;
 
 /// A window of a group whose kernels are all in the part that tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +39,9 @@ pub struct Begun {
 }
 
 /// The report of a machine that has done what it was let do.
+///
+/// Links look at headers only. So of frames that no kernel of another part can get, others are told the headers and the length: in its place they see
+/// zeros. That is what lets several machines carry more than one of them could.
 #[derive(Debug)]
 pub struct Reported {
     /// The machine.
@@ -52,6 +56,8 @@ pub struct Reported {
     pub unheard: u64,
     /// The frames that it sent, in order.
     pub sent: Vec<TimedFrame>,
+    /// The devices whose frames no kernel of another part gets; empty when it was heard.
+    pub inner: Arc<[Device]>,
 }
 
 /// A statement of a machine's part on something that the others cannot see: what has become of its disk in a crash, for example. All parts

@@ -9,7 +9,7 @@ use alloc::{sync::Arc, vec::Vec};
 use core::ops::Range;
 
 /// The port of name servers.
-const PORT: u16 = 53;
+pub(super) const PORT: u16 = 53;
 /// The length of the header of a message, and of that of UDP, in bytes.
 const HEADER: usize = 12;
 const UDP_HEADER: usize = 8;

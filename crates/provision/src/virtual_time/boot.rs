@@ -75,7 +75,7 @@ pub(crate) fn boot(
     let homes: Option<Vec<usize>> =
         job.part.as_ref().map(|part| places.iter().map(|place| part.homes[*place]).collect());
     if let Some((part, homes)) = job.part.as_ref().zip(homes) {
-        time.divide(part, &homes, others.peers(part)).map_err(machine)?;
+        time.divide(part, &homes, others.peers(part), !plan.capture.is_empty()).map_err(machine)?;
     }
     let is_here = |place: usize| job.part.as_ref().is_none_or(|part| part.homes[place] == part.here);
     let allowed = processors::allowed().map_err(machine)?;

@@ -6,13 +6,22 @@ use netloom_parts::{PartRequest, Peers};
 use std::io;
 
 impl VirtualTime {
-    /// From now on this is a part of a lab that is played in several.
-    pub(super) fn divide(&self, request: &PartRequest, homes: &[usize], mut peers: Peers) -> io::Result<()> {
+    /// From now on this is a part of a lab that is played in several. `captures`: whether packets of all links are recorded here.
+    pub(super) fn divide(
+        &self,
+        request: &PartRequest,
+        homes: &[usize],
+        mut peers: Peers,
+        captures: bool,
+    ) -> io::Result<()> {
         let scheduler = &mut self.0.borrow_mut().scheduler;
         if let Some(doorbell) = scheduler.doorbell() {
             peers.start(&doorbell.ringer())?;
         }
         scheduler.divide(request.here, homes, Box::new(peers));
+        if captures {
+            scheduler.tell_whole();
+        }
         Ok(())
     }
 

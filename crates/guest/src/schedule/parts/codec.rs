@@ -4,6 +4,7 @@ use super::{Begun, Reported, Stated, Told};
 use crate::schedule::{Device, NextWake, TimedFrame};
 use netloom_packet::{LARGE_FRAME, MAX_HEAD, Pool, VIRTIO_HEADER_LEN, VirtioHeader};
 use netloom_units::Instant;
+use std::sync::Arc;
 
 const BEGUN: u8 = 1;
 const REPORTED: u8 = 2;
@@ -27,7 +28,7 @@ impl Told {
                 let machines = machines.iter().map(|machine| *machine as u64);
                 numbers.into_iter().chain(rest).chain(machines).for_each(|number| put(out, number));
             }
-            Self::Reported(Reported { machine, until, next_wake, stopped, unheard, sent }) => {
+            Self::Reported(Reported { machine, until, next_wake, stopped, unheard, sent, inner }) => {
                 out.push(REPORTED);
                 let next_wake = match next_wake {
                     NextWake::At(at) => at.as_nanos(),
@@ -37,7 +38,7 @@ impl Told {
                 let stopped = stopped.map_or(NONE, Instant::as_nanos);
                 let numbers = [*machine as u64, until.as_nanos(), next_wake, stopped, *unheard, sent.len() as u64];
                 numbers.into_iter().for_each(|number| put(out, number));
-                sent.iter().for_each(|frame| put_frame(out, frame));
+                sent.iter().for_each(|frame| put_frame(out, frame, inner.contains(&frame.device)));
             }
             Self::Stated(Stated { machine, at, statement }) => {
                 out.push(STATED);
@@ -82,7 +83,7 @@ fn reported(rest: &mut &[u8], pool: &mut Pool) -> Option<Reported> {
     let stopped = (stopped != NONE).then(|| Instant::from_nanos(stopped));
     let sent = (0..count).map(|_| frame(rest, pool)).collect::<Option<_>>()?;
     let (machine, until) = (usize::try_from(machine).ok()?, Instant::from_nanos(until));
-    Some(Reported { machine, until, next_wake, stopped, unheard, sent })
+    Some(Reported { machine, until, next_wake, stopped, unheard, sent, inner: Arc::default() })
 }
 
 fn stated(rest: &mut &[u8]) -> Option<Stated> {
@@ -91,26 +92,40 @@ fn stated(rest: &mut &[u8]) -> Option<Stated> {
     Some(Stated { machine: usize::try_from(machine).ok()?, at: Instant::from_nanos(at), statement })
 }
 
-fn put_frame(out: &mut Vec<u8>, TimedFrame { at, device, packet }: &TimedFrame) {
+/// Writes a frame; of one that is `inner` nothing behind its headers, if that saves something.
+fn put_frame(out: &mut Vec<u8>, TimedFrame { at, device, packet }: &TimedFrame, is_inner: bool) {
     let mut head = [0; MAX_HEAD];
     let parts = packet.write_head(&mut head);
     let (head, payload) = (&head[..parts.len], &packet.bytes()[parts.payload]);
     put(out, at.as_nanos());
     out.extend_from_slice(&device.0.to_le_bytes());
     out.extend_from_slice(&parts.virtio.bytes());
-    let len = u32::try_from(head.len() + payload.len()).expect("a frame has less than 4 GB");
-    out.extend_from_slice(&len.to_le_bytes());
+    let len = head.len() + payload.len();
+    let headers = if is_inner { packet.headers_len() } else { None };
+    let told = headers.unwrap_or(len).clamp(head.len(), len);
+    for count in [len, told] {
+        out.extend_from_slice(&u32::try_from(count).expect("a frame has less than 4 GB").to_le_bytes());
+    }
     out.extend_from_slice(head);
-    out.extend_from_slice(payload);
+    out.extend_from_slice(&payload[..told - head.len()]);
 }
 
 fn frame(rest: &mut &[u8], pool: &mut Pool) -> Option<TimedFrame> {
     let at = Instant::from_nanos(number(rest)?);
     let device = Device(u16::from_le_bytes(take(rest, 2)?.try_into().ok()?));
     let virtio = VirtioHeader::parse(take(rest, VIRTIO_HEADER_LEN)?.try_into().ok()?);
-    let len = u32::from_le_bytes(take(rest, 4)?.try_into().ok()?) as usize;
-    let bytes = take(rest, len).filter(|bytes| (1..=LARGE_FRAME).contains(&bytes.len()))?;
-    Some(TimedFrame { at, device, packet: pool.packet(virtio, bytes) })
+    let [len, told] =
+        [take(rest, 4)?, take(rest, 4)?].map(|count| u32::from_le_bytes(count.try_into().expect("4 bytes")));
+    let (len, told) = (len as usize, take(rest, told as usize)?);
+    if !(1..=LARGE_FRAME).contains(&len) || told.len() > len {
+        return None;
+    }
+    let packet = pool.fill_with(len, |buffer| {
+        buffer[..told.len()].copy_from_slice(told);
+        buffer[told.len()..len].fill(0);
+        Some((len, virtio))
+    })?;
+    Some(TimedFrame { at, device, packet })
 }
 
 fn put(out: &mut Vec<u8>, number: u64) {

@@ -6,6 +6,7 @@ use super::{Division, Scheduler, SchedulerError};
 use crate::schedule::member::{Grant, StopRule};
 use crate::schedule::parts::{Begun, Parted, Stated, Told, Wire};
 use crate::schedule::{Machine, MachineError};
+use netloom_fabric::PortId;
 use netloom_units::Instant;
 
 impl<M: Machine> Scheduler<M> {
@@ -121,13 +122,27 @@ impl<M: Machine> Scheduler<M> {
         }
     }
 
-    /// Notes which pipes lead from one group to another.
+    /// From now on frames are told whole to all other parts, also those of which only headers matter to their kernels: something there shows them.
+    pub fn tell_whole(&mut self) {
+        self.division.iter_mut().for_each(|division| division.is_whole = true);
+    }
+
+    /// Notes which pipes lead from one group to another, and which devices send to this part alone.
     pub(super) fn find_between(&mut self) {
         let Self { division: Some(division), fabric, places, group_of, .. } = self else { return };
-        let group_at = |port: netloom_fabric::PortId| {
-            places.get(port.0 as usize).copied().flatten().map(|(machine, _)| group_of[machine])
-        };
+        let place = |port: PortId| places.get(port.0 as usize).copied().flatten();
+        let group_at = |port| place(port).map(|(machine, _)| group_of[machine]);
         division.is_between = fabric.ends().map(|(from, to)| group_at(from) != group_at(to)).collect();
+        let (mut inner, mut outer) = (vec![Vec::new(); division.homes.len()], Vec::new());
+        // What a switch, a transit router or a shared medium passes on may get everywhere.
+        if !fabric.has_devices() && !division.is_whole {
+            for ((machine, device), (other, _)) in fabric.ends().filter_map(|(from, to)| place(from).zip(place(to))) {
+                let is_inner = division.homes[machine] == division.homes[other];
+                if is_inner { inner[machine].push(device) } else { outer.push((machine, device)) }
+            }
+            outer.iter().for_each(|(machine, device)| inner[*machine].retain(|own| own != device));
+        }
+        division.inner = inner.into_iter().map(Into::into).collect();
     }
 
     /// Takes in what other parts have told; says whether something has come.

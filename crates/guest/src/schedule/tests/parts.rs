@@ -4,9 +4,12 @@ use super::equality::sites::{MACHINES, sites};
 use super::equality::{END, Lab, Outcome, Shown, Witness, labs, transit};
 use super::script::{Act, Script, echo, silent};
 use super::{NIC, at, delay, spec};
-use crate::schedule::{Begun, DevicePort, MachineError, Parted, Scheduler, SchedulerError, Stop, Told, Wire};
+use crate::schedule::{
+    Begun, Device, DevicePort, MachineError, NextWake, Parted, Reported, Scheduler, SchedulerError, Stop, TimedFrame,
+    Told, Wire,
+};
 use netloom_fabric::{Fabric, PortId};
-use netloom_packet::Pool;
+use netloom_packet::{Pool, VirtioHeader};
 use netloom_units::{Duration, Seed};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -227,6 +230,37 @@ fn a_part_whose_peer_is_gone_says_which() {
         error,
         SchedulerError { machine: 1, error: MachineError::Elsewhere("part 1 has come to its end".into()) }
     );
+}
+
+#[test]
+fn others_hear_the_headers_of_frames_that_are_not_for_them() {
+    let mut pool = Pool::default();
+    let mut heard = |protocol: u8, port: u16, inner: &[Device]| {
+        let mut bytes = vec![7; 1_000];
+        (bytes[12], bytes[13], bytes[14], bytes[23]) = (8, 0, 0x45, protocol);
+        bytes[16..18].copy_from_slice(&986_u16.to_be_bytes());
+        bytes[20..22].fill(0);
+        bytes[34..36].copy_from_slice(&port.to_be_bytes());
+        bytes[46] = 0x50;
+        let packet = pool.packet(VirtioHeader::COMPLETE, &bytes);
+        let sent = vec![TimedFrame { at: at(1), device: NIC, packet }];
+        let (until, next_wake) = (at(2), NextWake::Never);
+        let told = Reported { machine: 0, until, next_wake, stopped: None, unheard: 0, sent, inner: inner.into() };
+        let mut message = Vec::new();
+        Told::Reported(told).encode(&mut message);
+        let Some(Told::Reported(Reported { sent, .. })) = Told::decode(&message, &mut pool) else { panic!("a report") };
+        let there = sent[0].packet.bytes().to_vec();
+        assert!(there == bytes || there.len() == 1_000 && message.len() < 200, "{} bytes", message.len());
+        (there == bytes, there.iter().rposition(|byte| *byte != 0).map(|last| last + 1))
+    };
+    const TCP: u8 = 6;
+    const UDP: u8 = 17;
+    assert_eq!(heard(TCP, 80, &[NIC]), (false, Some(54)));
+    assert_eq!(heard(UDP, 80, &[NIC]), (false, Some(42)));
+    assert_eq!(heard(UDP, 53, &[NIC]), (true, Some(1_000)), "faults answer what names are asked for");
+    assert_eq!(heard(1, 80, &[NIC]), (true, Some(1_000)), "ICMP");
+    assert_eq!(heard(TCP, 80, &[Device::AGENT]), (true, Some(1_000)));
+    assert_eq!(heard(TCP, 80, &[]), (true, Some(1_000)));
 }
 
 #[test]

@@ -52,6 +52,7 @@ impl Requests {
         }
         let [out]: [OwnedFd; 1] = fds.try_into().map_err(|_| wrong("a capture needs a file descriptor".into()))?;
         let link = find_link_in_engine(&context.links, &wanted.link, "captured")?;
+        refuse_elsewhere(link, context)?;
         let direction = wanted.direction.as_deref().map(|name| direction(&context.links, link, name)).transpose()?;
         let ends = context.job.plan.ends_of(link);
         let at = wanted.at.as_deref().map(|at| CapturePoint::of(at, &ends)).transpose().map_err(wrong)?;
@@ -68,5 +69,19 @@ impl Requests {
         let lost = live.end(context.links.now());
         context.links.remove_tap(tap)?;
         context.note("capture ended", json!({ "lost_packets": lost }))
+    }
+}
+
+/// Refuses a link between nodes of another part of the lab: this one knows the headers of its packets only.
+fn refuse_elsewhere(link: usize, context: &Context<'_>) -> Result<(), Refusal> {
+    let Some(part) = &context.job.part else { return Ok(()) };
+    let described = &context.job.plan.links[link];
+    let homes: Vec<usize> = described.ends.iter().map(|end| part.homes[end.node]).collect();
+    match homes.first().filter(|_| !homes.contains(&part.here)) {
+        Some(home) => Err((
+            ExitCode::Usage,
+            format!("`{}` is a link of part `{}`: capture it there", described.name, part.names[*home]),
+        )),
+        None => Ok(()),
     }
 }
