@@ -1,10 +1,10 @@
-//! Records on the connection between two parts: authenticated and encrypted with ChaCha20-Poly1305 (RFC 8439).
+//! Records on the connection between two parts: authenticated and encrypted with AES-256-GCM (RFC 5116).
 //!
 //! Each end draws a salt. The key of a direction is derived (HKDF-SHA256, RFC 5869) from the key that all parts have, the salt of the end
 //! that sends and then that of the other end; so no two connections or directions share one. Records are numbered from zero, and the number
 //! is the nonce: none can be left out, repeated or moved.
 
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf;
 use std::io::{self, Read, Write};
 
@@ -35,7 +35,7 @@ impl Sealed {
     pub(super) fn new(key: &[u8], here: &[u8; SALT], there: &[u8; SALT]) -> Self {
         let direction = |first: &[u8], second: &[u8]| {
             let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, &[first, second].concat()).extract(key);
-            let okm = prk.expand(&[b"netloom part 1 records"], &CHACHA20_POLY1305).expect("as long as a hash");
+            let okm = prk.expand(&[b"netloom part 2 records"], &AES_256_GCM).expect("as long as a hash");
             Direction { key: LessSafeKey::new(UnboundKey::from(okm)), records: 0 }
         };
         Self { sends: Sends(direction(here, there)), takes: Takes(direction(there, here)) }
@@ -54,7 +54,7 @@ impl Direction {
 impl Sends {
     /// Writes a record.
     pub(super) fn write(&mut self, stream: &mut impl Write, plain: &[u8]) -> io::Result<()> {
-        let mut record = Vec::with_capacity(LEN + plain.len() + CHACHA20_POLY1305.tag_len());
+        let mut record = Vec::with_capacity(LEN + plain.len() + AES_256_GCM.tag_len());
         record.extend_from_slice(&[0; LEN]);
         record.extend_from_slice(plain);
         let nonce = self.0.nonce();

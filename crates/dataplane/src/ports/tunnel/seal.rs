@@ -1,7 +1,7 @@
 //! Datagrams of tunnels with a key: authenticated and encrypted.
 //!
 //! Both ends have the key (32 bytes) from their lab files. Greetings are readable and end in an HMAC-SHA256. All other datagrams are sealed
-//! with ChaCha20-Poly1305 (RFC 8439):
+//! with AES-256-GCM (RFC 5116):
 //!
 //! ```text
 //!  0      4         5      6       7       8       16        24                                  -16
@@ -21,7 +21,7 @@
 use super::TunnelKey;
 use super::message::{Greeting, HEADER, HELLO, MAGIC, MODE_AT, Message, PLAIN, SALT, VERSION, word};
 use super::numbers::Numbers;
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::{hkdf, hmac};
 
 /// Bytes of a sealed datagram beside those of the plain one: counter and tag.
@@ -69,7 +69,7 @@ pub(super) enum Unopened {
 
 impl Seals {
     pub(super) fn new(key: TunnelKey, salt: [u8; SALT]) -> Self {
-        let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, b"netloom tunnel 2").extract(&key.0);
+        let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, b"netloom tunnel 3").extract(&key.0);
         let greetings = prk.expand(&[b"greetings"], hmac::HMAC_SHA256).expect("as long as a hash").into();
         Self { key, greetings, salt, directions: None, counter: 0, lives: Vec::new() }
     }
@@ -83,7 +83,7 @@ impl Seals {
         let key = |first: &[u8], second: &[u8]| {
             let salt = [first, second].concat();
             let prk = hkdf::Salt::new(hkdf::HKDF_SHA256, &salt).extract(&self.key.0);
-            let okm = prk.expand(&[b"netloom tunnel 2 datagrams"], &CHACHA20_POLY1305);
+            let okm = prk.expand(&[b"netloom tunnel 3 datagrams"], &AES_256_GCM);
             LessSafeKey::new(UnboundKey::from(okm.expect("as long as a hash")))
         };
         let (sends, takes) = (key(&self.salt, &far.salt), key(&far.salt, &self.salt));
