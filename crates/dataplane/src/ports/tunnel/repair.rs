@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 /// Frames that are kept after they were sent, and their bytes, at most.
 const KEPT: usize = 8_192;
 const KEPT_BYTES: usize = 16 << 20;
+/// What the memory of a frame may have beside twice its length.
+const SLACK: usize = 64;
 /// How often a frame is asked for, and sent again, at most.
 const TIMES: u8 = 5;
 /// The time within which frames overtake one another on most paths, in nanoseconds.
@@ -50,18 +52,19 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Keeps a frame whose number follows that of the last one.
-    pub(super) fn keep(&mut self, number: u64, due: u64, content: Content, frame: &[u8]) {
+    /// Keeps a frame whose number follows that of the last one, and leaves the memory of an older one in its place.
+    pub(super) fn keep(&mut self, number: u64, due: u64, content: Content, frame: &mut Vec<u8>) {
         let mut memory = Vec::new();
         while self.frames.len() >= KEPT || self.bytes + frame.len() > KEPT_BYTES {
             let Some(oldest) = self.frames.pop_front() else { break };
-            self.bytes -= oldest.bytes.len();
+            self.bytes -= oldest.bytes.capacity();
             memory = oldest.bytes;
         }
-        memory.clear();
-        memory.extend_from_slice(frame);
-        self.bytes += memory.len();
-        self.frames.push_back(Sent { number, due, times: 0, content, bytes: memory });
+        // A short frame is not to keep the memory of a train.
+        let is_snug = frame.capacity() <= 2 * frame.len() + SLACK;
+        let bytes = if is_snug { std::mem::replace(frame, memory) } else { frame.as_slice().to_vec() };
+        self.bytes += bytes.capacity();
+        self.frames.push_back(Sent { number, due, times: 0, content, bytes });
     }
 
     /// Returns a frame that is to be sent once more, with the instant at which it is due; none if it is not there, or was sent too often.
@@ -223,7 +226,7 @@ mod tests {
         let mut kept = Kept::default();
         assert!(kept.again(0).is_none());
         for number in 3..u64::try_from(KEPT).unwrap() + 10 {
-            kept.keep(number, number * 2, Content::Packet, &number.to_be_bytes());
+            kept.keep(number, number * 2, Content::Packet, &mut number.to_be_bytes().to_vec());
         }
         assert!(kept.again(9).is_none() && kept.again(u64::MAX).is_none());
         for _ in 0..TIMES {
@@ -231,8 +234,18 @@ mod tests {
         }
         assert!(kept.again(10).is_none());
         assert_eq!((kept.bytes, kept.resent), (KEPT * 8, u64::from(TIMES)));
-        kept.keep(u64::try_from(KEPT).unwrap() + 10, 0, Content::Train, &vec![0; KEPT_BYTES]);
+        kept.keep(u64::try_from(KEPT).unwrap() + 10, 0, Content::Train, &mut vec![0; KEPT_BYTES]);
         assert_eq!((kept.frames.len(), kept.bytes), (1, KEPT_BYTES));
+        // What is kept takes no more memory than is counted.
+        let mut frame = Vec::with_capacity(KEPT_BYTES);
+        for number in KEPT + 11..KEPT + 500 {
+            frame.clear();
+            frame.extend_from_slice(&[1; 60]);
+            kept.keep(u64::try_from(number).unwrap(), 0, Content::Packet, &mut frame);
+        }
+        assert!(
+            kept.frames.iter().map(|sent| sent.bytes.capacity()).sum::<usize>() == kept.bytes && kept.bytes < 100 * 500
+        );
     }
 
     proptest! {

@@ -58,7 +58,7 @@ fn both_ends_come_to_know_one_another_and_frames_bear_their_instant() {
     assert!(ends[0].far.path.is_common());
     let due = ends[0].far.socket.now() + 5_000_000;
     for number in 0..3_u8 {
-        assert!(ends[0].far.send(due + u64::from(number), Content::Packet, &[number; 60]));
+        assert!(ends[0].far.send(due + u64::from(number), Content::Packet, &mut vec![number; 60]));
     }
     ends[0].far.socket.flush();
     let mut got = Vec::new();
@@ -160,7 +160,7 @@ fn frames_that_do_not_fit_into_a_datagram_arrive_whole() {
         let frames: Vec<Vec<u8>> =
             [60, 400, 1_514, 1_518, 700].map(|len: usize| (0..len).map(|at| at as u8).collect()).into();
         for (frame, number) in frames.iter().zip(0..) {
-            assert!(ends[0].far.send(due + number, Content::Packet, frame));
+            assert!(ends[0].far.send(due + number, Content::Packet, &mut frame.to_vec()));
         }
         ends[0].far.socket.flush();
         let mut got = Vec::new();
@@ -219,7 +219,7 @@ fn nothing_that_was_recorded_or_made_without_the_key_counts() {
     let sniffed = {
         let far = &mut ends[0].far;
         let due = far.socket.now();
-        assert!(far.send(due, Content::Packet, &[1; 60]) && far.send(due, Content::Packet, &[2; 60]));
+        assert!(far.send(due, Content::Packet, &mut vec![1; 60]) && far.send(due, Content::Packet, &mut vec![2; 60]));
         far.socket.flush();
         let TunnelEnd { far: there, inbox, .. } = &mut ends[1];
         let mut all = Vec::new();
@@ -263,7 +263,7 @@ fn frames_that_the_path_loses_are_sent_again() {
             .map(|number| (due + u64::from(number), vec![number; 60 + usize::from(number % 3) * 500]))
             .collect();
         for (instant, frame) in &frames {
-            assert!(ends[0].far.send(*instant, Content::Packet, frame));
+            assert!(ends[0].far.send(*instant, Content::Packet, &mut frame.to_vec()));
         }
         ends[0].far.socket.flush();
         let mut got = Vec::new();
@@ -316,7 +316,7 @@ fn tunnels_share_a_socket_and_each_has_its_own_frames() {
     [&mut far.far].into_iter().chain(&mut far.others).for_each(|own| own.takes_frames = true);
     let due = near.far.socket.now() + 5_000_000;
     for (own, number) in [&mut near.far].into_iter().chain(&mut near.others).zip(7_u8..) {
-        assert!(own.send(due, Content::Packet, &[number; 60]));
+        assert!(own.send(due, Content::Packet, &mut vec![number; 60]));
         own.socket.flush();
     }
     let mut got = Vec::new();
@@ -378,7 +378,7 @@ fn a_train_arrives_as_a_train() {
         let (virtio, bytes) = super_packet(1_448);
         let frame = [&virtio.bytes()[..], &bytes].concat();
         let due = ends[0].far.socket.now() + 5_000_000;
-        assert!(ends[0].far.send(due, Content::Train, &frame));
+        assert!(ends[0].far.send(due, Content::Train, &mut frame.clone()));
         ends[0].far.socket.flush();
         let mut got = Vec::new();
         while got.is_empty() {

@@ -18,8 +18,8 @@ pub(in super::super) struct Come<'a> {
 
 impl FarEnd {
     /// Wraps a frame, which leaves when the socket is flushed; in pieces, if it does not fit into a datagram, or is a train. Returns false if
-    /// it takes too many pieces.
-    pub(in super::super) fn send(&mut self, due: u64, content: Content, frame: &[u8]) -> bool {
+    /// it takes too many pieces. Otherwise the frame is kept, to be sent again, and other memory takes its place.
+    pub(in super::super) fn send(&mut self, due: u64, content: Content, frame: &mut Vec<u8>) -> bool {
         if std::mem::take(&mut self.socket.is_narrower) {
             self.room.ask(&self.socket);
         }
