@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ import pytest
 from conftest import ray_cluster
 
 from netloom import _left, _program, _ray_worker
-from netloom._ray_worker import Image, Lab, Part, digest_of, play_lab_with
+from netloom._ray_images import Images
+from netloom._ray_worker import Image, Lab, Part, Work, digest_of, play_lab_with, play_with
 
 MAKE_IMAGE = Path(__file__).parents[2] / "tests" / "system" / "image.py"
 
@@ -28,12 +31,12 @@ timeline:
 """
 
 
-def made_image(home: Path, word: str) -> tuple[dict[str, str], str]:
-    """A cache of its own with an image `tools:1.0` whose programs have this word: the environment of who uses it, and the image's ID."""
+def made_image(home: Path, word: str, name: str = "tools:1.0") -> tuple[dict[str, str], str]:
+    """A cache of its own with an image whose programs have this word: the environment of who uses it, and the image's ID."""
     config = json.dumps({"Env": [f"WORD={word}", "PATH=/bin"], "Cmd": ["sh"]})
-    subprocess.run([sys.executable, str(MAKE_IMAGE), str(home / "layout"), config, "sh", "cat"], check=True)
+    subprocess.run([sys.executable, str(MAKE_IMAGE), str(home / word), config, "sh", "cat"], check=True)
     environment = {**os.environ, "XDG_CACHE_HOME": str(home / "cache")}
-    words = [_program.program(), "image", "import", f"oci:{home}/layout", "--name", "tools:1.0"]
+    words = [_program.program(), "image", "import", f"oci:{home / word}", "--name", name]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     return environment, done.stdout.strip()
 
@@ -61,7 +64,7 @@ def test_a_machine_takes_an_image_that_it_lacks(tmp_path: Path, monkeypatch: pyt
         fetched.append(reference)
         return store[reference]
 
-    origins = {"db": {"source": "tools:1.0", "id": image, "manifest": None}}
+    origins = {"db": [{"source": "tools:1.0", "id": image, "manifest": None}]}
     text = LAB.replace("CLOCK\n", "").replace("machines: {a: {}, b: {}}\n", "").replace("machine: a", "")
     text = text.replace("machine: b, ", "").replace("timeline:", "bounds: {lateness: 100 s, starts: 100 s}\ntimeline:")
     lab = Lab(
@@ -90,9 +93,54 @@ def test_an_image_that_arrives_changed_is_refused(tmp_path: Path, monkeypatch: p
     changed = {"image": data[:-1] + bytes([data[-1] ^ 1]), "program": program}
     part = Part(digest_of(program), "program")
     lab = Lab("shop.yaml", LAB, part, images=[Image(image, Part(digest_of(data), "image"))])
-    with pytest.raises(RuntimeError, match="did not arrive as it was sent"):
+    with pytest.raises(RuntimeError, match=f"the image {image} did not arrive as it was sent"):
         _ray_worker.programs(lab, changed.__getitem__)
+    lab = replace(lab, origins={"db": [{"source": "tools:1.0", "id": image}]})
+    with pytest.raises(RuntimeError, match=f"machine {socket.gethostname()}: the image tools:1.0 did not arrive"):
+        play_lab_with(lab, LAB, [], changed.__getitem__)
     assert images({**os.environ, "XDG_CACHE_HOME": str(tmp_path / "empty")}) == {}
+
+
+VARIED = """
+name: varied
+clock: virtual
+vary: {version: ["1.0", "2.0"]}
+nodes: {db: {image: "tools:${version}", entrypoint: none}, web: {}}
+links: {line: {ends: [db, web], delay: 10 ms}}
+timeline:
+  - {on: db, run: "sh -c 'cat /etc/os-release; echo $WORD'", as: said}
+"""
+
+
+def test_a_run_of_a_sweep_says_which_images_its_machine_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asker, one = made_image(tmp_path, "first")
+    _, two = made_image(tmp_path, "second", "tools:2.0")
+    monkeypatch.setenv("XDG_CACHE_HOME", asker["XDG_CACHE_HOME"])
+    store: dict[str, bytes] = {"program": Path(_program.program()).read_bytes()}
+
+    class Ray:
+        def put(self, data: bytes) -> str:
+            store[digest_of(data)] = data
+            return digest_of(data)
+
+    told: list[str] = []
+    (tmp_path / "varied.yaml").write_text(VARIED)
+    images = Images(Ray(), ["varied.yaml"], told.append)
+    assert [[origin["id"] for origin in of] for of in images.origins.values()] == [[one, two]]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    lab = Lab("varied.yaml", VARIED, Part(digest_of(store["program"]), "program"), origins=images.origins)
+    missing = play_with(Work(lab, []), 2, store.__getitem__)
+    assert isinstance(missing, list) and sorted(missing) == sorted([one, two])
+    assert not told, "what no machine lacks is not packed"
+    monkeypatch.setenv("XDG_CACHE_HOME", asker["XDG_CACHE_HOME"])
+    lab = images.given(lab, missing)
+    assert images.given(lab, missing) == lab and len(told) == 2
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    played = play_with(Work(lab, ["--no-report"]), 2, store.__getitem__)
+    assert isinstance(played, bytes)
+    _left.unpack(played, tmp_path / "runs", "two")
+    [log] = (tmp_path / "runs").rglob("*-said.stdout")
+    assert log.read_text() == "ID=image\nsecond\n"
 
 
 @pytest.mark.skipif(not os.environ.get("NETLOOM_TEST_RAY"), reason="only with NETLOOM_TEST_RAY=1: Ray has 80 MB")
@@ -126,3 +174,42 @@ def test_images_travel_to_machines_of_a_cluster_once(tmp_path: Path) -> None:
     assert images(other) == {image: [], another: ["tools:1.0"]}
     for path in (tmp_path / "other").rglob("*"):
         assert not path.is_file() or path.is_symlink() or secret.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.skipif(not os.environ.get("NETLOOM_TEST_RAY"), reason="only with NETLOOM_TEST_RAY=1: Ray has 80 MB")
+def test_images_of_sweeps_and_hunts_travel_too(tmp_path: Path) -> None:
+    asker, one = made_image(tmp_path / "one", "first")
+    _, two = made_image(tmp_path / "one", "second", "tools:2.0")
+    other, another = made_image(tmp_path / "other", "another")
+    (tmp_path / "varied.yaml").write_text(VARIED.replace("vary:", "repeat: 3\nvary:"))
+    hunt = "duration: 2 s\nhunt: {quiet: 1 s, always: ['log said matches \"first\"']}"
+    hunted = VARIED.replace('vary: {version: ["1.0", "2.0"]}', hunt)
+    (tmp_path / "hunted.yaml").write_text(hunted.replace("${version}", "1.0").replace("varied", "hunted"))
+    cluster = ray_cluster([asker["XDG_CACHE_HOME"], other["XDG_CACHE_HOME"]])
+    try:
+        environment = {**asker, "NETLOOM_PYTHON": sys.executable, "RAY_ADDRESS": cluster.address}
+
+        def call(*words: str) -> str:
+            done = subprocess.run(
+                [_program.program(), *words, "--on", "ray"],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=600,
+            )
+            assert done.returncode == 0, done.stderr
+            return done.stderr
+
+        said = call("sweep", "varied.yaml", "--out", "out", "--no-report")
+        assert [said.count(f"packing the image tools:{version}") for version in ("1.0", "2.0")] == [1, 1]
+        # Its own name means what it meant.
+        assert images(other) == {one: [], two: [], another: ["tools:1.0"]}
+        logs = [path.read_text() for path in sorted((tmp_path / "out" / "runs").rglob("*-said.stdout"))]
+        assert logs == ["ID=image\nfirst\n"] * 3 + ["ID=image\nsecond\n"] * 3
+        subprocess.run([_program.program(), "image", "remove", one], env=other, check=True)
+        said = call("hunt", "hunted.yaml", "--out", "hunted", "--runs", "4", "--vary-seed")
+        assert said.count("packing the image tools:1.0") == 1
+        assert images(other) == {one: [], two: [], another: ["tools:1.0"]}
+    finally:
+        cluster.shutdown()

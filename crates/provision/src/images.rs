@@ -8,12 +8,14 @@
 
 mod format;
 mod found;
+mod here;
 mod program;
 mod recorded;
 
 use crate::Event;
 use crate::resource::{Resource, if_none};
 use found::Found;
+pub use here::ImagesHere;
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
 use netloom_host::node::{ImageConfig, VolumeConfig};
@@ -75,31 +77,6 @@ fn prepare(given: Rc<Plan>, lab_file: &Path, sink: &mut dyn FnMut(&Event)) -> Re
     }
     let problems = images.complete(&mut plan, lab_file);
     if problems.is_empty() { Ok((Rc::new(plan), images)) } else { Err(RunError::Machine(problems.join("\n"))) }
-}
-
-/// Returns the images that nodes of a lab have on this machine, by the nodes' names, unpacked if they have to be. What is not here is left out, and so
-/// are folders: other machines may have them.
-///
-/// # Errors
-/// If an image is here and cannot be used.
-pub fn images_here(
-    plan: &Plan,
-    lab_file: &Path,
-    sink: &mut dyn FnMut(&Event),
-) -> Result<BTreeMap<String, ImageOrigin>, RunError> {
-    let recorded = Recorded::beside(lab_file, plan).map_err(RunError::Machine)?;
-    let mut found = BTreeMap::new();
-    for node in &plan.nodes {
-        let Some(wanted) = &node.image else { continue };
-        let source = recorded.of(&node.name, &wanted.source).unwrap_or_else(|| wanted.source.clone());
-        let name = source.to_string();
-        let mut told = |progress| sink(&Event::Preparing { text: words(&name, progress) });
-        let record = Store::of_user().and_then(|store| store.find(&source, &mut told));
-        let place = || format!("{}:{}: key `image`", lab_file.display(), wanted.line);
-        let record = record.map_err(|error| refused(&place(), &error))?;
-        found.extend(record.map(|record| (node.name.clone(), origin(&wanted.source, Some(&record)))));
-    }
-    Ok(found)
 }
 
 /// Takes out what describes the user of an `exec` on the machine. Whether the user wants a shell.

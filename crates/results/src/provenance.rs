@@ -141,7 +141,7 @@ pub struct ProgramOrigin {
 }
 
 /// The container image of a node.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ImageOrigin {
     /// The image's name in the lab file.
     pub source: String,

@@ -14,7 +14,7 @@ mod session;
 pub use guard::{run, up};
 pub use logs::logs_of;
 pub use netloom_parts::PartRequest;
-pub use netloom_provision::images::images_here;
+pub use netloom_provision::images::ImagesHere;
 pub use netloom_provision::parts::{cannot_be_parted as why_not_parts, facts as part_facts};
 pub use netloom_provision::results_folder::provenance_here;
 pub use netloom_provision::{

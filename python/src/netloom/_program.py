@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Container, Sequence
+import threading
+from collections.abc import Callable, Container, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -76,6 +77,36 @@ def call(
     if done.returncode not in expect:
         raise ProgramError(said(done.stderr) or f"netloom ended with code {done.returncode}", done.returncode)
     return done
+
+
+def follow(arguments: Sequence[str], tell: Callable[[str], None]) -> bytes:
+    """Calls the program, and tells each line that it says meanwhile; what it printed.
+
+    Raises:
+        ProgramError: It failed; the message is what it said.
+    """
+    heard: list[bytes] = []
+    with subprocess.Popen(
+        [program(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        stderr = process.stderr
+
+        def listen() -> None:
+            for line in stderr:
+                # Errors are told by whoever catches them, with all of their lines.
+                if heard or line.startswith(b"error:"):
+                    heard.append(line)
+                else:
+                    tell(said(line))
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        printed = process.stdout.read()
+        listener.join()
+    if process.returncode:
+        raise ProgramError(said(b"".join(heard)) or f"netloom ended with code {process.returncode}", process.returncode)
+    return printed
 
 
 def said(stderr: bytes) -> str:

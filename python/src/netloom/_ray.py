@@ -18,12 +18,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from . import _calls, _program, _ray_hosts, _ray_worker
 from ._errors import NetloomError, ProgramError
 from ._progress import progress_writer
+from ._ray_images import Images
 from ._ray_worker import Lab, Part, Work, digest_of
 
 #: Standard output, while what is printed goes to standard error.
@@ -37,13 +39,15 @@ def play(text: _calls.Text, folder: Path, options: list[str], progress: Any, ray
         NetloomError: Ray is not installed, or a run could not be played.
     """
     ray = ray_itself()
+    tell = progress_writer(progress)
     with text.arguments() as arguments:
         try:
             waiting = _prepare(arguments, folder, options)
+            connect(ray, None)
+            images = _images(ray, arguments, options, tell)
         except ProgramError as error:
             raise _calls.explained(error, text) from None
-    connect(ray, None)
-    _play(ray, (Path(text.seeming_path()), text.text), waiting, folder, options, progress_writer(progress), ray_options)
+    _play(ray, (Path(text.seeming_path()), text.text), images, waiting, folder, options, tell, ray_options)
 
 
 def main(order: str) -> int:
@@ -61,7 +65,8 @@ def main(order: str) -> int:
         waiting = _prepare([str(file)], folder, options)
         connect(ray, None if asked["on"] == "ray" else asked["on"])
         tell = progress_writer(not asked["quiet"])
-        _play(ray, (file, file.read_text(encoding="utf-8")), waiting, folder, options, tell, {})
+        images = _images(ray, [str(file)], options, tell)
+        _play(ray, (file, file.read_text(encoding="utf-8")), images, waiting, folder, options, tell, {})
     except ProgramError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.code or 1
@@ -172,7 +177,13 @@ def _reach(address: str) -> None:
         raise Unreached(f"there is no cluster of Ray at {address}: {error}") from None
 
 
-def _work(ray: Any, lab: tuple[Path, str], folder: Path, options: Sequence[str]) -> Work:
+def _images(ray: Any, lab: Sequence[str], options: Sequence[str], tell: Callable[[str], None]) -> Images:
+    """The images of a sweep, of which these are the options of each run."""
+    clock = list(options[options.index("--clock") :][:2]) if "--clock" in options else []
+    return Images(ray, [*lab, *clock], tell)
+
+
+def _work(ray: Any, lab: tuple[Path, str], images: Images, folder: Path, options: Sequence[str]) -> Work:
     """What workers need, handed to Ray once."""
     handed: dict[str, Part] = {}
 
@@ -192,6 +203,7 @@ def _work(ray: Any, lab: tuple[Path, str], folder: Path, options: Sequence[str])
         program=part(Path(_program.program())),
         kernel=None if kernel is None else part(kernel),
         files={each["name"]: part(folder / each["copy"]) for each in copies},
+        origins=images.origins,
     )
     kept = [option for option in _without_kernel(options) if option not in ("--resume", "--retry")]
     return Work(handed_in, kept)
@@ -219,6 +231,7 @@ def _without_kernel(options: Sequence[str]) -> list[str]:
 def _play(
     ray: Any,
     lab: tuple[Path, str],
+    images: Images,
     waiting: list[int],
     folder: Path,
     options: Sequence[str],
@@ -228,21 +241,29 @@ def _play(
     settings: dict[str, Any] = {"num_cpus": 1, "max_retries": 3, **ray_options}
     ray.cloudpickle.register_pickle_by_value(_ray_worker)
     task = ray.remote(**settings)(_ray_worker.play)
-    work = _work(ray, lab, folder, options)
+    work = _work(ray, lab, images, folder, options)
     # No more are handed in than there is room for: Ray keeps what is handed in, and archives are long.
     most = 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
     going: dict[Any, int] = {}
+    lacking: dict[int, list[str]] = {}
     total = len(waiting)
     failures: list[str] = []
     try:
         while waiting or going:
             while waiting and len(going) < most:
                 number = waiting.pop(0)
-                going[task.remote(work, number)] = number
+                given = replace(work, lab=images.given(work.lab, lacking.get(number, [])))
+                going[task.remote(given, number)] = number
             [ready], _ = ray.wait(list(going), num_returns=1)
             number = going.pop(ready)
             try:
-                _unpack(ray.get(ready), folder)
+                played = ray.get(ready)
+                if isinstance(played, list):
+                    # Its machine lacks images, and so may the one that plays it now.
+                    lacking[number] = sorted({*lacking.get(number, []), *played})
+                    waiting.insert(0, number)
+                    continue
+                _unpack(played, folder)
             except ray.exceptions.RayError as error:
                 failures.append(f"run {number}: {reason_of(error)}")
             tell(f"{total - len(waiting) - len(going)} of {total} runs have ended")

@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from . import _program, _ray, _ray_player, _ray_worker
-from ._errors import NetloomError
+from ._errors import NetloomError, ProgramError
+from ._progress import progress_writer
+from ._ray_images import Images
 from ._ray_worker import Lab, Part
 
 #: How many runs go on at once, at most: their numbers are in the names of labs, which are as long as one another.
@@ -34,7 +36,7 @@ def main(order: str) -> int:
 
     Args:
         order: An object in JSON: `file`, `text` (the path of its text), `on` (`ray`, or the address of a cluster), `kernel`, `files` (those that the
-            lab names), `jobs`, `hunt` (the arguments of the program).
+            lab names), `jobs`, `quiet`, `hunt` (the arguments of the program).
     """
     asked = json.loads(order)
     # Keys at the terminal are for the hunt, which ends its runs and says what it has found. To ignore them here would be inherited.
@@ -42,7 +44,10 @@ def main(order: str) -> int:
     try:
         ray = _ray.ray_itself()
         _ray.connect(ray, None if asked["on"] == "ray" else asked["on"])
-        lab = _lab(ray, asked)
+        lab, images = _lab(ray, asked)
+    except ProgramError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.code or 8
     except (NetloomError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 8
@@ -52,7 +57,7 @@ def main(order: str) -> int:
     jobs = asked["jobs"] or min(max(int(ray.cluster_resources().get("CPU", 1)), 1), MOST)
     with tempfile.TemporaryDirectory(prefix="netloom-hunt-") as home:
         path = Path(home) / "broker"
-        broker = Broker(path, lambda run, gone: _play(ray, task, lab, run, gone))
+        broker = Broker(path, lambda run, gone: _play(ray, task, lab, images, run, gone))
         threading.Thread(target=broker.serve, daemon=True).start()
         code = _hunt(asked["hunt"], jobs, path)
     ray.shutdown()
@@ -71,8 +76,8 @@ def _hunt(arguments: Sequence[str], jobs: int, path: Path) -> int:
     return hunt.wait()
 
 
-def _lab(ray: Any, asked: Mapping[str, Any]) -> Lab:
-    """What all runs have in common, handed to Ray once."""
+def _lab(ray: Any, asked: Mapping[str, Any]) -> tuple[Lab, Images]:
+    """What all runs have in common, handed to Ray once, and the images of their nodes."""
     folder = Path(asked["file"]).parent
     options = ["--kernel", asked["kernel"]] if asked["kernel"] else []
     kernel = _ray.kernel_of(options)
@@ -81,23 +86,35 @@ def _lab(ray: Any, asked: Mapping[str, Any]) -> Lab:
         data = path.read_bytes()
         return Part(_ray_worker.digest_of(data), ray.put(data))
 
-    return Lab(
+    images = Images(ray, [asked["file"], "--as-played", asked["text"]], progress_writer(not asked["quiet"]))
+    lab = Lab(
         name=Path(asked["file"]).name,
         text=Path(asked["text"]).read_text(encoding="utf-8"),
         program=part(Path(_program.program())),
         kernel=None if kernel is None else part(kernel),
         files={name: part(folder / name) for name in asked["files"]},
+        origins=images.origins,
     )
+    return lab, images
 
 
-def _play(ray: Any, task: Any, lab: Lab, run: Mapping[str, Any], gone: Any) -> dict[str, Any]:
+def _play(ray: Any, task: Any, lab: Lab, images: Images, run: Mapping[str, Any], gone: Any) -> dict[str, Any]:
     """Plays a run on the cluster; ends it there when its player has gone."""
+    lacking: set[str] = set()
     reference = task.remote(lab, run["text"], run["options"])
     while True:
         ready, _ = ray.wait([reference], timeout=TURN)
         if ready:
             try:
-                return ray.get(reference)
+                ended = ray.get(reference)
+                if "lacking" not in ended:
+                    return ended
+                # Its machine lacks images, and so may the one that plays it now.
+                lacking |= set(ended["lacking"])
+                reference = task.remote(images.given(lab, sorted(lacking)), run["text"], run["options"])
+                continue
+            except NetloomError as error:
+                return {"code": 8, "said": f"error: {error}\n"}
             except ray.exceptions.RayError as error:
                 return {"code": 8, "said": f"error: {_ray.reason_of(error)}\n"}
         if gone():

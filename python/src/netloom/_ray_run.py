@@ -21,6 +21,7 @@ from typing import Any
 from . import _clocks, _left, _parts, _probes, _program, _ray, _ray_part, _ray_programs, _ray_virtual, _ray_worker
 from ._errors import NetloomError, ProgramError
 from ._parts import PartResults
+from ._ray_images import Images
 from ._ray_worker import Image, Lab, Part
 
 #: How often machines are asked, in seconds.
@@ -290,35 +291,25 @@ class Run:
         program = part(Path(_program.program()))
         files = {name: part(folder / name) for name in asked["files"]}
         given = None if kernel is None else part(kernel)
-        images = self._images(Lab("", "", program))
-        origins = asked["images"]
+        clock = ["--clock", "virtual"] if self._is_virtual else []
+        images = Images(self._ray, [*self._lab(), *clock], self._tell)
+        lacked = self._lacked(images, Lab("", "", program))
         return {
-            machine: Lab(name, text, program, given, files, images.get(machine, []), origins)
+            machine: Lab(name, text, program, given, files, lacked.get(machine, []), images.origins)
             for machine, (name, text) in texts.items()
         }
 
-    def _images(self, lab: Lab) -> dict[str, list[Image]]:
+    def _lacked(self, images: Images, lab: Lab) -> dict[str, list[Image]]:
         """The images that machines lack, by machine, handed to Ray once each. `lab` has the program alone."""
-        origins = self._asked["images"]
 
         def wanted(machine: Machine) -> list[str]:
             # In virtual time each machine looks at all images.
-            nodes = [node for node in origins if self._is_virtual or node in machine.part.nodes]
-            return sorted({origins[node]["id"] for node in nodes})
+            return images.of(list(images.origins) if self._is_virtual else machine.part.nodes)
 
-        if not origins:
+        if not images.origins:
             return {}
         lacking = self._ask_whole(lambda machine: machine.player.lacking.remote(lab, wanted(machine)), TRANSFER)
-        packed = {
-            image: self._packed(image) for image in sorted({image for each in lacking.values() for image in each})
-        }
-        return {machine: [packed[image] for image in images] for machine, images in lacking.items()}
-
-    def _packed(self, image: str) -> Image:
-        names = [node for node, origin in self._asked["images"].items() if origin["id"] == image]
-        self._tell(f"packing the image {self._asked['images'][names[0]]['source']} for machines that lack it")
-        data = _program.call(["image", "pack", image]).stdout
-        return Image(image, Part(_ray_worker.digest_of(data), self._ray.put(data)))
+        return {machine: images.packed(each) for machine, each in lacking.items()}
 
     def _ask_whole(
         self, question: Callable[[Machine], Any], patience: float, machines: Sequence[Machine] | None = None

@@ -6,11 +6,13 @@ The program, the kernel of kernel nodes, images and the files that the lab names
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tarfile
 import tempfile
@@ -81,8 +83,8 @@ class Lab:
     files: Mapping[str, Part] = field(default_factory=dict)
     #: Those that a machine lacks, which gets them.
     images: Sequence[Image] = ()
-    #: Which image each node has, as the provenance of a run says it: names mean what they mean where the lab comes from.
-    origins: Mapping[str, Any] = field(default_factory=dict)
+    #: Which images each node has, as the provenance of a run says it: names mean what they mean where the lab comes from.
+    origins: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,16 +100,20 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def play(work: Work, number: int) -> bytes:
-    """Plays one run; its folder and its results as an archive."""
+def play(work: Work, number: int) -> bytes | list[str]:
+    """Plays one run; its folder and its results as an archive. Or plays nothing: the IDs of images that this machine lacks, with which it is to be
+    asked again.
+    """
     import ray  # pyright: ignore[reportMissingImports]
 
     return play_with(work, number, ray.get)
 
 
-def play_with(work: Work, number: int, get: Callable[[Any], bytes]) -> bytes:
+def play_with(work: Work, number: int, get: Callable[[Any], bytes]) -> bytes | list[str]:
     """The same, with what fetches the bytes that a reference stands for."""
-    program, environment = programs(work.lab, get)
+    program, environment = _named_programs(work.lab, get)
+    if missing := lacking(program, _wanted(work.lab)):
+        return missing
     with _own_folder() as home:
         file = lay_out(work.lab, home, get)
         out = home / "out"
@@ -120,7 +126,8 @@ def play_with(work: Work, number: int, get: Callable[[Any], bytes]) -> bytes:
 
 
 def play_lab(lab: Lab, text: str, options: Sequence[str]) -> dict[str, Any]:
-    """Plays a lab once; how it ended: `code`, `said`, `report`, `results` (the folder in the archive) and `archive`.
+    """Plays a lab once; how it ended: `code`, `said`, `report`, `results` (the folder in the archive) and `archive`. Or `lacking` alone: nothing was
+    played, since this machine lacks images with these IDs, with which it is to be asked again.
 
     Args:
         lab: The lab file, and what it needs.
@@ -134,7 +141,9 @@ def play_lab(lab: Lab, text: str, options: Sequence[str]) -> dict[str, Any]:
 
 def play_lab_with(lab: Lab, text: str, options: Sequence[str], get: Callable[[Any], bytes]) -> dict[str, Any]:
     """The same, with what fetches the bytes that a reference stands for."""
-    program, environment = programs(lab, get)
+    program, environment = _named_programs(lab, get)
+    if missing := lacking(program, _wanted(lab)):
+        return {"lacking": missing}
     with _own_folder() as home:
         file = lay_out(lab, home, get)
         played = home / "played.yaml"
@@ -232,10 +241,17 @@ def programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, str
     if lab.kernel is not None:
         environment["NETLOOM_KERNEL"] = str(_kept(machines, lab.kernel, get))
     program = _kept(machines, lab.program, get)
-    for image in lab.images:
-        if lacking(program, [image.id]):
-            _take(program, image, get)
+    if lab.images:
+        _take_all(program, lab, get)
     return program, environment
+
+
+def _named_programs(lab: Lab, get: Callable[[Any], bytes]) -> tuple[Path, dict[str, str]]:
+    """The same for runs on any machine, where errors name this one."""
+    try:
+        return programs(lab, get)
+    except (OSError, RuntimeError) as error:
+        raise RuntimeError(f"machine {socket.gethostname()}: {error}") from None
 
 
 def program_of(lab: Lab) -> Path:
@@ -247,19 +263,44 @@ def program_of(lab: Lab) -> Path:
 
 def lacking(program: Path, images: Sequence[str]) -> list[str]:
     """Those of these images, by their IDs, that are not in this machine's cache."""
+    if not images:
+        return []
     there = {image["id"] for image in json.loads(_called(program, "image", "list", "--json"))}
     return [image for image in images if image not in there]
 
 
-def _take(program: Path, image: Image, get: Callable[[Any], bytes]) -> None:
-    """Puts an image into this machine's cache."""
+def _wanted(lab: Lab) -> list[str]:
+    """The IDs of all images of a lab."""
+    return sorted({origin["id"] for origins in lab.origins.values() for origin in origins})
+
+
+def source_of(origins: Mapping[str, Sequence[Mapping[str, Any]]], image: str) -> str:
+    """What a lab file calls the image with this ID."""
+    return next((str(each["source"]) for of in origins.values() for each in of if each["id"] == image), image)
+
+
+def _take_all(program: Path, lab: Lab, get: Callable[[Any], bytes]) -> None:
+    """Puts those images of a lab into this machine's cache that it lacks. Of several runs that begin at once, the first one does."""
+    with open(cache() / "machines" / "images.lock", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lacked = lacking(program, [image.id for image in lab.images])
+        for image in lab.images:
+            if image.id in lacked:
+                _take(program, image, source_of(lab.origins, image.id), get)
+
+
+def _take(program: Path, image: Image, name: str, get: Callable[[Any], bytes]) -> None:
+    """Puts an image into this machine's cache. `name`: what it is called in errors."""
     data = get(image.packed.reference)
     if digest_of(data) != image.packed.digest:
-        raise RuntimeError(f"the image {image.id} did not arrive as it was sent")
+        raise RuntimeError(f"the image {name} did not arrive as it was sent")
     with _own_folder() as home:
         file = home / "image"
         file.write_bytes(data)
-        _called(program, "image", "take", str(file))
+        try:
+            _called(program, "image", "take", str(file))
+        except RuntimeError as error:
+            raise RuntimeError(f"the image {name}: {error}") from None
 
 
 def _called(program: Path, *words: str) -> bytes:

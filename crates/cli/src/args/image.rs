@@ -1,6 +1,9 @@
 //! The command line of `netloom image`.
 
+use super::convert::{Foreign, lab_path};
+use super::run::clock;
 use clap::{Args, Subcommand};
+use netloom_lab::Clock;
 use netloom_units::Duration;
 use std::path::PathBuf;
 
@@ -22,6 +25,9 @@ pub(crate) enum ImageCommand {
     /// Put such a file into the cache. It is trusted: the image's digests cannot confirm it
     #[command(hide = true)]
     Take(ImageTakeArgs),
+    /// Print the images that the nodes of a lab file have on this machine, unpacked, as JSON
+    #[command(hide = true)]
+    Find(ImageFindArgs),
 }
 
 /// `netloom image import`
@@ -116,4 +122,17 @@ pub(crate) struct ImageTakeArgs {
     /// The file that `netloom image pack` wrote
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+/// `netloom image find`
+#[derive(Debug, Args)]
+pub(crate) struct ImageFindArgs {
+    /// The lab file; of a sweep, all points
+    #[arg(value_parser = lab_path())]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) foreign: Foreign,
+    /// The clock in place of the file's
+    #[arg(long, value_parser = clock)]
+    pub(crate) clock: Option<Clock>,
 }

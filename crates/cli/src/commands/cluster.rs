@@ -2,13 +2,11 @@
 
 use super::{Failure, lab_file};
 use crate::args::{Division, OnLoss, Overrides};
-use crate::talk;
 use clap::ValueEnum;
 use netloom_host::runtime::{RuntimeDir, RuntimeError};
 use netloom_host::signals::Signals;
 use netloom_judge::ExitCode;
 use netloom_lab::{Clock, Plan, Shards};
-use netloom_run::Event;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,7 +42,6 @@ impl Spread<'_> {
             let why = "--root: a lab over several machines has the files of each";
             return Err(Failure::new(ExitCode::Usage, why));
         }
-        let images = self.images(plan)?;
         // Whoever ends this process before Python listens would leave the folder: it takes the signals that come until then.
         let failed = |error| Failure::new(ExitCode::Machine, format!("holding signals back: {error}"));
         std::mem::forget(Signals::hold(&[]).map_err(failed)?);
@@ -57,7 +54,6 @@ impl Spread<'_> {
             "lab": plan.name,
             "is_virtual": plan.clock == Clock::Virtual,
             "files": plan.files,
-            "images": images,
             "on": self.on,
             "machines": self.division.machines,
             "path_ns": self.division.path.as_nanos(),
@@ -71,16 +67,6 @@ impl Spread<'_> {
         });
         let Value::Object(order) = order else { unreachable!("it is written as an object") };
         Ok(order)
-    }
-
-    /// The images of nodes that this machine has, as the provenance of a run says it: machines without them get them from here.
-    fn images(&self, plan: &Plan) -> Result<Value, Failure> {
-        let found = netloom_run::images_here(plan, self.file, &mut |event| {
-            if let (Event::Preparing { text }, false) = (event, self.quiet) {
-                talk::say(text);
-            }
-        });
-        Ok(json!(found?))
     }
 
     /// Says why several machines cannot play a lab; none if they can.

@@ -1,14 +1,17 @@
 //! `netloom image`
 
-use super::{DONE, Failure, Outcome, print};
-use crate::args::image::{ImageCommand, ImageImportArgs, ImageListArgs, ImagePackArgs, ImagePullArgs, ImageRemoveArgs};
+use super::{DONE, Failure, Outcome, lab_file, print, print_json};
+use crate::args::image::{
+    ImageCommand, ImageFindArgs, ImageImportArgs, ImageListArgs, ImagePackArgs, ImagePullArgs, ImageRemoveArgs,
+};
 use crate::progress::PullProgress;
 use crate::talk;
 use netloom_image::{ImageError, Imported, Left, Progress, Record, Store};
 use netloom_judge::ExitCode;
-use netloom_lab::{ImageName, ImageSource};
+use netloom_lab::{ImageName, ImageSource, Run, Sweep};
 use netloom_registry::{Options, Reference, RegistryError, pull};
 use netloom_results::render::{Align, Table};
+use netloom_run::{Event, ImagesHere};
 use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
@@ -21,6 +24,7 @@ pub(super) fn image(command: &ImageCommand) -> Outcome {
         ImageCommand::Remove(args) => remove(args),
         ImageCommand::Pack(args) => pack(args),
         ImageCommand::Take(args) => brought(&Store::of_user()?.take(&args.file, &mut |_| {})?, "taken"),
+        ImageCommand::Find(args) => find(args),
     }
 }
 
@@ -173,4 +177,21 @@ fn pack(args: &ImagePackArgs) -> Outcome {
     let source = ImageSource::parse(&args.image).map_err(usage)?;
     Store::of_user()?.pack(&source, &mut io::stdout().lock())?;
     DONE
+}
+
+/// Whoever plays labs elsewhere learns what their images are here.
+fn find(args: &ImageFindArgs) -> Outcome {
+    let text = lab_file::text(&args.file, &args.foreign)?;
+    let name = args.file.to_string_lossy();
+    let sweep = Sweep::read(&text, &name).map_err(|found| lab_file::refused(&found))?.with_clock(args.clock);
+    let mut found = ImagesHere::default();
+    for point in 0..sweep.points() {
+        let run = sweep.run(Run { point, repetition: 0 }, "lab").map_err(|found| lab_file::refused(&found))?;
+        found.add(&run.lab.plan, &args.file, &mut |event| {
+            if let Event::Preparing { text } = event {
+                talk::say(text);
+            }
+        })?;
+    }
+    print_json(found.of_nodes())
 }

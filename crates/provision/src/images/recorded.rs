@@ -16,7 +16,24 @@ const LONGEST: u64 = 64 << 20;
 #[derive(Debug, Default, Deserialize)]
 struct Written {
     #[serde(default)]
-    images: BTreeMap<String, Origin>,
+    images: BTreeMap<String, Origins>,
+}
+
+/// The image that a node had; those that it has at the points of a sweep on a cluster.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Origins {
+    One(Origin),
+    Each(Vec<Origin>),
+}
+
+impl Origins {
+    fn all(&self) -> &[Origin] {
+        match self {
+            Self::One(origin) => std::slice::from_ref(origin),
+            Self::Each(origins) => origins,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -29,7 +46,7 @@ struct Origin {
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     file: PathBuf,
-    images: BTreeMap<String, Origin>,
+    images: BTreeMap<String, Origins>,
 }
 
 impl Recorded {
@@ -67,16 +84,8 @@ impl Recorded {
 
     /// The image that a node had, in the place of the one that its lab file names; none if that was none or another one.
     pub(super) fn of(&self, node: &str, wanted: &ImageSource) -> Option<ImageSource> {
-        let Origin { source, id } = self.images.get(node)?;
-        let is_same = match wanted {
-            ImageSource::Named(name) => *source == name.to_string(),
-            // Relative paths counted from elsewhere.
-            ImageSource::Oci { .. } | ImageSource::DockerArchive { .. } => {
-                last_part(source) == last_part(&wanted.to_string())
-            }
-            ImageSource::Rootfs(_) | ImageSource::Digest(_) => false,
-        };
-        id.clone().filter(|_| is_same).map(ImageSource::Digest)
+        let had = self.images.get(node)?.all().iter().find(|origin| is_of(origin, wanted))?;
+        had.id.clone().map(ImageSource::Digest)
     }
 
     /// Why this image is wanted, for a message.
@@ -85,6 +94,18 @@ impl Recorded {
             "the run that {} describes had this image: to run the lab file with another one, copy it elsewhere",
             self.file.display()
         )
+    }
+}
+
+/// Whether a node that wants this had the image as it is recorded.
+fn is_of(origin: &Origin, wanted: &ImageSource) -> bool {
+    match wanted {
+        ImageSource::Named(name) => origin.source == name.to_string(),
+        // Relative paths counted from elsewhere.
+        ImageSource::Oci { .. } | ImageSource::DockerArchive { .. } => {
+            last_part(&origin.source) == last_part(&wanted.to_string())
+        }
+        ImageSource::Rootfs(_) | ImageSource::Digest(_) => false,
     }
 }
 
@@ -105,7 +126,8 @@ mod tests {
     fn a_node_gets_the_image_that_it_had_unless_it_names_another() {
         let own = recorded(
             r#"{"a": {"source": "tools:1.0", "id": "sha256:1234", "manifest": null}, "b": {"source": "oci:tools:1.0", "id": "sha256:5"},
-                "c": {"source": "rootfs:x", "id": null}}"#,
+                "c": {"source": "rootfs:x", "id": null},
+                "e": [{"source": "tools:1.0", "id": "sha256:1"}, {"source": "tools:2.0", "id": "sha256:2"}]}"#,
         );
         let of = |node: &str, source: &str| own.of(node, &ImageSource::parse(source).unwrap());
         assert_eq!(of("a", "tools:1.0"), Some(ImageSource::Digest("sha256:1234".into())));
@@ -114,5 +136,8 @@ mod tests {
         assert_eq!(of("b", "oci:../others:1.0"), None);
         assert_eq!(of("c", "rootfs:x"), None);
         assert_eq!(of("d", "tools:1.0"), None);
+        assert_eq!(of("e", "tools:1.0"), Some(ImageSource::Digest("sha256:1".into())));
+        assert_eq!(of("e", "tools:2.0"), Some(ImageSource::Digest("sha256:2".into())));
+        assert_eq!(of("e", "tools:3.0"), None);
     }
 }

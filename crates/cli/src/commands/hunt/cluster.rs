@@ -15,6 +15,7 @@ pub(super) fn play(args: &HuntArgs, on: &str, target: &Target) -> Failure {
         "kernel": args.kernel,
         "files": target.lab.plan.files,
         "jobs": args.jobs,
+        "quiet": args.quiet || args.json,
         "hunt": without_cluster(std::env::args().skip(1)),
     });
     python::become_module("netloom._ray_hunt", &[order.to_string().into()], "hunts on Ray need")
