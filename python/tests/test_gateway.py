@@ -234,8 +234,10 @@ def test_events_of_all_parts_come_on_one_connection(far: tuple[Two, str]) -> Non
     two, path = far
     connection = Connection(path)
     for wrong in (
-        {"events": "packets", "every_ns": 1},
+        {"events": "news"},
+        {"events": "packets"},
         {"events": "stats"},
+        {"events": "tcp", "every_ns": 1, "nodes": ["c"]},
         {"events": "output", "commands": ["nobody"]},
     ):
         with pytest.raises(RefusedError):
@@ -251,9 +253,59 @@ def test_events_of_all_parts_come_on_one_connection(far: tuple[Two, str]) -> Non
             found[event["event"]].append(event)
     assert {"one", "other"} == {event["machine"] for event in found["lab"]}
     assert found["stats"][1]["at_ns"] > found["stats"][0]["at_ns"] and found["stats"][0]["pipes"]
+    # Engines of parts start one after the other: what they have in common is time zero.
+    assert all(event["at_ns"] == event["since_zero_ns"] for event in found["stats"])
     connection.close()
     # Whoever has gone gets nothing more, and the parts stay as they are.
     assert two.ask_all({"request": "now"})
+
+
+def test_connections_and_packets_of_all_parts_come_in_one_event(far: tuple[Two, str]) -> None:
+    two, path = far
+    connection = Connection(path)
+    assert {"packets", "tcp"} <= set(connection.ask("hello", version=1)["capabilities"])
+    assert connection.ask("subscribe", events="tcp", every_ns=50_000_000, nodes=["b", "a"])["reply"] == "done"
+    connection.send("subscribe", events="packets", every_ns=50_000_000)
+    pings = [
+        threading.Thread(target=run, args=(path, node, ["ping", "-c", "20", "-i", "0.1", "-q", peer]))
+        for node, peer in (("a", "b"), ("b", "a"))
+    ]
+    for ping in pings:
+        ping.start()
+    nodes: set[tuple[str, ...]] = set()
+    records: list[dict[str, Any]] = []
+    deadline = time.monotonic() + 30
+    while not nodes or len({record["pipe"] for record in records}) < 2:
+        assert time.monotonic() < deadline, (nodes, records)
+        event = connection.receive()
+        if "reply" not in event:
+            assert event["at_ns"] == event["since_zero_ns"] and event["lost"] == 0
+        if event.get("event") == "tcp":
+            nodes.add(tuple(sorted(node["node"] for node in event["nodes"])))
+        for record in event.get("packets", ()):
+            assert record["entered_ns"] <= record["due_ns"] and record["entered_ns"] <= event["at_ns"]
+            records.append(record)
+    # Each part has both directions, and describes the one that begins at its node.
+    pipes = connection_stats(path)
+    ways = {(pipes[record["pipe"]]["from"], record["flow"]["protocol"]) for record in records}
+    assert nodes == {("a", "b")} and {way for way, _ in ways} == {"a", "b"}
+    connection.close()
+    for ping in pings:
+        ping.join()
+    # Who knows pipes by their places finds them there when a machine is lost.
+    two.machine("one").part.lost = "it is off"
+    assert [(pipe["link"], pipe["direction"]) for pipe in connection_stats(path)] == [
+        (pipe["link"], pipe["direction"]) for pipe in pipes
+    ]
+
+
+def connection_stats(path: str) -> list[dict[str, Any]]:
+    """The counters of all pipes."""
+    connection = Connection(path)
+    try:
+        return connection.ask("stats")["pipes"]
+    finally:
+        connection.close()
 
 
 def test_a_program_on_a_machine_that_is_lost_says_so(far: tuple[Two, str]) -> None:

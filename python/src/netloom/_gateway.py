@@ -69,6 +69,10 @@ class Gateway:
     def __init__(self, path: Path, whole: Whole) -> None:
         self._whole = whole
         self.programs = threading.BoundedSemaphore(MOST_PROGRAMS)
+        #: See `Connection`.
+        self.zeros: dict[str, int] = {}
+        #: What parts have counted, for clients that know pipes by their places: those of a machine that is lost stay as they were.
+        self.counted: dict[str, dict[str, tuple[PartResults, Mapping[str, Any]]]] = {"stats": {}, "verdict": {}}
         new = path.with_suffix(".new")
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         self._listener.bind(str(new))
@@ -89,14 +93,14 @@ class Gateway:
                 stream, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=Connection(stream, self._whole, self.programs).serve, daemon=True).start()
+            threading.Thread(target=Connection(stream, self._whole, self).serve, daemon=True).start()
 
 
 class Connection:
     """A client, from its first request to its last."""
 
-    def __init__(self, stream: socket.socket, whole: Whole, programs: threading.BoundedSemaphore) -> None:
-        self._stream, self._whole, self._programs = stream, whole, programs
+    def __init__(self, stream: socket.socket, whole: Whole, gateway: Gateway) -> None:
+        self._stream, self._whole, self._gateway, self._programs = stream, whole, gateway, gateway.programs
         self._passed: deque[int] = deque()
         self._relay: Relay | None = None
         #: Its subscriptions, by their kinds.
@@ -143,6 +147,8 @@ class Connection:
             reply = {"reply": "refused", "code": DIED, "message": str(error)}
         if reply is not None:
             self.send(reply, request)
+        for events in self._events.values():
+            events.begin()
 
     def _reply(self, name: str, asked: Message, request: Message) -> Mapping[str, Any] | None:
         whole = self._whole
@@ -150,21 +156,24 @@ class Connection:
             return reply if reply else None
         match name:
             case "hello":
-                return _joined.greeting(whole.lab, whole.ask_all(asked)[0][1])
+                return _joined.greeting(
+                    whole.lab, whole.ask_all(asked)[0][1], () if whole.is_virtual else _joined.IN_REAL_TIME
+                )
             case "info":
                 return _joined.info(whole.about(), self._answers(asked))
             case "topology":
                 return _joined.topology(self._answers(asked))
             case "stats":
-                return self._stats()
+                return {key: value for key, value in self._stats().items() if key != "since_zero_ns"}
             case "subscribe":
                 return self._subscribe(asked, request)
             case "unsubscribe":
                 return self._unsubscribe(str(asked.get("events")))
             case "verdict":
-                return _joined.verdict(self._answers(asked), whole.lost(), whole.places)
+                answers = self._answers(asked)
+                return _joined.verdict(answers, whole.lost(), whole.places, self._all(name, answers))
             case "now":
-                return whole.ask_all(asked)[0][1]
+                return _joined.from_zero(whole.ask_all(asked)[0][1])
             case "start" | "stop":
                 return whole.call(self._machine_of(str(asked.get("node"))), "ask", asked)
             case "set":
@@ -237,30 +246,77 @@ class Connection:
             replies = self._whole.call_all("start_recorded", asked, folder if has_folder else "/", data)
         return self._relayed([(each, dict(reply)) for each, reply in replies], machine, passed, request, steps)
 
-    def _stats(self) -> Mapping[str, Any]:
+    def _stats(self) -> dict[str, Any]:
+        """The counters of the whole lab. In real time, lab time is that since time zero, which all parts have in common."""
         asked, whole = {"request": "stats"}, self._whole
-        return whole.ask_all(asked)[0][1] if whole.is_virtual else _joined.stats(self._answers(asked), whole.places)
+        zeros, answers = self._zeros(), self._answers(asked)
+        if whole.is_virtual:
+            return {**answers[0][1], "since_zero_ns": answers[0][1]["at_ns"] - next(iter(zeros.values()), 0)}
+        since = [
+            (part, {**answer, "at_ns": max(0, answer["at_ns"] - zeros.get(part.machine, answer["at_ns"]))})
+            for part, answer in answers
+        ]
+        found = _joined.stats(self._all("stats", since), whole.places)
+        return {**found, "since_zero_ns": found["at_ns"]}
+
+    def _zeros(self) -> Mapping[str, int]:
+        """At which instants of their engines parts have time zero, by machine: engines start one after the other."""
+        zeros = self._gateway.zeros
+        if len(zeros) < len(set(self._whole.places.nodes.values())):
+            for part, now in self._answers({"request": "now"}):
+                # A part learns of time zero a moment before it.
+                if now["since_zero_ns"] is not None:
+                    zeros[part.machine] = now["at_ns"] - now["since_zero_ns"]
+        return zeros
+
+    def _all(
+        self, kind: str, answers: Sequence[tuple[PartResults, Mapping[str, Any]]]
+    ) -> list[tuple[PartResults, Mapping[str, Any]]]:
+        """These answers, with the last ones of machines that are lost."""
+        counted = self._gateway.counted[kind]
+        counted.update((part.machine, (part, answer)) for part, answer in answers)
+        return [counted[machine] for machine in dict.fromkeys(self._whole.places.nodes.values()) if machine in counted]
 
     def _subscribe(self, asked: Message, request: Message) -> Mapping[str, Any]:
         """Begins to send events of all parts. Of a lab in virtual time each part has all, and no part waits at an instant at which others do not."""
-        kind = str(asked.get("events"))
-        if kind not in _events.KINDS:
-            raise Refusal(USAGE, f"a lab over several machines has these events: {', '.join(_events.KINDS)}")
+        kind, whole = str(asked.get("events")), self._whole
+        kinds = _events.KINDS if whole.is_virtual else _events.IN_REAL_TIME
+        if kind not in kinds:
+            raise Refusal(USAGE, f"a lab over several machines has these events: {', '.join(kinds)}")
         if kind in self._events:
             raise Refusal(USAGE, f"this connection has subscribed to `{kind}` already")
         events = _events.Events(self._write, {} if request.get("id") is None else {"id": request["id"]})
-        machines = [self._whole.machine(name) for name in dict.fromkeys(self._whole.places.nodes.values())]
+        machines = [whole.machine(name) for name in dict.fromkeys(whole.places.nodes.values())]
+        reply: Mapping[str, Any] = {"reply": "done"}
         if kind == "stats":
             every_ns = asked.get("every_ns")
             if not isinstance(every_ns, int) or every_ns <= 0:
                 raise Refusal(USAGE, "`stats` needs `every_ns`, above 0")
             events.sample(every_ns, self._stats)
+        elif kind == "tcp":
+            reply = events.join(whole, self._of_nodes(asked), _joined.connections)
+        elif kind == "packets":
+            self._stats()
+            ranks = _joined.ranks_of_pipes(self._all("stats", ()), whole.places)
+            there = [machine for machine, _ in whole.ask_all({"request": "now"})]
+            reply = events.join(whole, [(each, asked) for each in there], lambda found: _joined.packets(found, ranks))
         else:
-            reply = events.follow(self._whole, machines[:1] if self._whole.is_virtual else machines, asked)
-            if reply["reply"] == "refused":
-                return reply
-        self._events[kind] = events
-        return {"reply": "done"}
+            reply = events.follow(whole, [(each, asked) for each in (machines[:1] if whole.is_virtual else machines)])
+        if reply["reply"] != "refused":
+            self._events[kind] = events
+        return reply
+
+    def _of_nodes(self, asked: Message) -> list[tuple[Any, Message]]:
+        """What machines that are there are asked that is about some nodes, or about all that run programs."""
+        nodes, whole = asked.get("nodes"), self._whole
+        there = dict.fromkeys(machine.part.machine for machine, _ in whole.ask_all({"request": "now"}))
+        if not isinstance(nodes, list):
+            # A part says what is wrong with what is no list.
+            return [(whole.machine(name), asked) for name in there]
+        of: dict[str, list[str]] = {}
+        for node in nodes:
+            of.setdefault(self._machine_of(str(node)).part.machine, []).append(node)
+        return [(whole.machine(name), {**asked, "nodes": own}) for name, own in of.items() if name in there]
 
     def _unsubscribe(self, kind: str) -> Mapping[str, Any]:
         if (events := self._events.pop(kind, None)) is None:

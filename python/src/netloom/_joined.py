@@ -5,7 +5,7 @@ A node, a service and a direction of a link are in one part each; beside them, p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ._parts import PartResults, direction, joined_verdict
@@ -13,8 +13,9 @@ from ._parts import PartResults, direction, joined_verdict
 #: The answer of a part.
 Answer = tuple[PartResults, Mapping[str, Any]]
 
-#: What a lab over several machines offers its clients, and what it offers beside that if it is up in virtual time.
+#: What a lab over several machines offers its clients, and what it offers beside that if it is up in virtual time, and in real time.
 IN_VIRTUAL_TIME = ("partition", "time")
+IN_REAL_TIME = ("packets", "tcp")
 CAPABILITIES = ("capture", "clock", "events", "exec", "fault", "restart", "set", "stats", "stop", "topology", "verdict")
 
 
@@ -93,7 +94,7 @@ def topology(answers: Sequence[Answer]) -> dict[str, Any]:
 
 
 def stats(answers: Sequence[Answer], places: Places) -> dict[str, Any]:
-    """The answer to `stats`: each pipe from the part in which packets enter it."""
+    """The answer to `stats`: each pipe from the part in which packets enter it. The instants of all answers count from time zero."""
     merged = dict(answers[0][1])
     merged["at_ns"] = max(answer["at_ns"] for _, answer in answers)
     merged["pipes"] = list(_pipes(answers, places))
@@ -101,27 +102,88 @@ def stats(answers: Sequence[Answer], places: Places) -> dict[str, Any]:
     return merged
 
 
-def verdict(answers: Sequence[Answer], lost: Sequence[PartResults], places: Places) -> dict[str, Any]:
-    """The answer to `verdict`, with the machines that are lost."""
+def connections(samples: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The event `tcp` of those of the parts, by machine, each of which has its own nodes."""
+    all_of = samples.values()
+    rows = [[{**node, "at_ns": _from_zero(one, node["at_ns"])} for node in one["nodes"]] for one in all_of]
+    return {**_newest(all_of), "nodes": [node for own in rows for node in own]}
+
+
+#: The instants of a packet's record.
+INSTANTS = ("entered_ns", "start_ns", "sent_ns", "due_ns")
+
+
+def packets(samples: Mapping[str, Mapping[str, Any]], ranks: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
+    """The event `packets` of those of the parts, by machine. `ranks`: see `ranks_of_pipes`."""
+    records: list[dict[str, Any]] = []
+    for machine, one in samples.items():
+        for record in one["packets"]:
+            if (rank := ranks.get(machine, {}).get(record["pipe"])) is None:
+                continue  # A direction that another part describes.
+            instants = {key: None if record[key] is None else _from_zero(one, record[key]) for key in INSTANTS}
+            if (dropped := record["dropped"]) is not None:
+                dropped = {**dropped, "at_ns": _from_zero(one, dropped["at_ns"])}
+            records.append({**record, **instants, "dropped": dropped, "pipe": rank})
+    return {**_newest(samples.values()), "packets": records}
+
+
+def _newest(samples: Collection[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is said of the lab as a whole."""
+    return {**from_zero(max(samples, key=_since_zero)), "lost": sum(one["lost"] for one in samples)}
+
+
+def from_zero(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer with its instant since time zero, which all parts have in common: their engines start one after the other."""
+    return {**answer, "at_ns": _from_zero(answer, answer["at_ns"])}
+
+
+def _from_zero(answer: Mapping[str, Any], at_ns: int) -> int:
+    return max(0, at_ns - answer["at_ns"] + _since_zero(answer))
+
+
+def _since_zero(answer: Mapping[str, Any]) -> int:
+    """Parts learn of time zero a moment before it."""
+    return answer["since_zero_ns"] or 0
+
+
+def verdict(
+    answers: Sequence[Answer], lost: Sequence[PartResults], places: Places, counted: Sequence[Answer]
+) -> dict[str, Any]:
+    """The answer to `verdict`, with the machines that are lost. `counted`: with the last answers of these."""
     judged = [(part, answer["verdict"]) for part, answer in answers]
     return {
-        **answers[0][1],
+        **from_zero(answers[0][1]),
         "verdict": joined_verdict(lost, judged),
         "expectations": [row for _, answer in answers for row in answer["expectations"]],
-        "pipes": list(_pipes(answers, places)),
+        "pipes": list(_pipes(counted, places)),
     }
 
 
+def ranks_of_pipes(answers: Sequence[Answer], places: Places) -> dict[str, dict[int, int]]:
+    """The places of pipes in the answer to `stats`, by machine and their places in the answer of its part."""
+    ranks: dict[str, dict[int, int]] = {}
+    for rank, (part, place, _) in enumerate(_entered(answers, places)):
+        ranks.setdefault(part.machine, {})[place] = rank
+    return ranks
+
+
 def _pipes(answers: Sequence[Answer], places: Places) -> Iterable[dict[str, Any]]:
+    for _, _, row in _entered(answers, places):
+        link, way, _ = direction(row)
+        # A direction that is cut leads to a tunnel there.
+        leaves = places.ends[link][0 if way == "backward" else -1]
+        leads_elsewhere = "to" in row and len(set(places.links[link])) > 1
+        yield {**row, "to": leaves} if leads_elsewhere else {**row}
+
+
+def _entered(answers: Sequence[Answer], places: Places) -> Iterable[tuple[PartResults, int, Mapping[str, Any]]]:
+    """The pipes of each part that packets enter there, with their places in its answer."""
     for part, answer in answers:
-        for row in answer["pipes"]:
+        for place, row in enumerate(answer["pipes"]):
             link, way, _ = direction(row)
             machines = places.links.get(link, [])
-            enters = machines[-1] if way == "backward" else machines[0] if machines else None
-            if enters == part.machine:
-                # A direction that is cut leads to a tunnel there.
-                leaves = places.ends[link][0 if way == "backward" else -1]
-                yield {**row, "to": leaves} if "to" in row and len(set(machines)) > 1 else row
+            if machines and part.machine == machines[-1 if way == "backward" else 0]:
+                yield part, place, row
 
 
 def _enters(link: Mapping[str, Any], way: str) -> str:
