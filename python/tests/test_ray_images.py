@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -39,6 +40,14 @@ def made_image(home: Path, word: str, name: str = "tools:1.0") -> tuple[dict[str
     words = [_program.program(), "image", "import", f"oci:{home / word}", "--name", name]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     return environment, done.stdout.strip()
+
+
+def made_root(environment: dict[str, str], folder: Path) -> None:
+    """Makes a folder with what is in an image of this cache, and another file."""
+    trees = Path(environment["XDG_CACHE_HOME"], "netloom", "images", "trees")
+    [tree] = trees.iterdir()
+    shutil.copytree(tree, folder, symlinks=True)
+    (folder / "etc" / "os-release").write_text("ID=folder\n")
 
 
 def images(environment: dict[str, str]) -> dict[str, list[str]]:
@@ -104,8 +113,8 @@ def test_an_image_that_arrives_changed_is_refused(tmp_path: Path, monkeypatch: p
 VARIED = """
 name: varied
 clock: virtual
-vary: {version: ["1.0", "2.0"]}
-nodes: {db: {image: "tools:${version}", entrypoint: none}, web: {}}
+vary: {image: ["tools:1.0", "tools:2.0", "rootfs:root"]}
+nodes: {db: {image: "${image}", entrypoint: none}, web: {}}
 links: {line: {ends: [db, web], delay: 10 ms}}
 timeline:
   - {on: db, run: "sh -c 'cat /etc/os-release; echo $WORD'", as: said}
@@ -124,23 +133,28 @@ def test_a_run_of_a_sweep_says_which_images_its_machine_lacks(tmp_path: Path, mo
             return digest_of(data)
 
     told: list[str] = []
+    made_root(asker, tmp_path / "root")
     (tmp_path / "varied.yaml").write_text(VARIED)
     images = Images(Ray(), ["varied.yaml"], told.append)
-    assert [[origin["id"] for origin in of] for of in images.origins.values()] == [[one, two]]
+    ids = [origin["id"] for origin in images.origins["db"]]
+    assert list(images.origins) == ["db"] and ids[:2] == [one, two] and len(set(ids)) == 3
+    assert [text for text in told if not text.startswith("copying rootfs:root to the cache (")] == [] and len(told) == 1
+    told.clear()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
     lab = Lab("varied.yaml", VARIED, Part(digest_of(store["program"]), "program"), origins=images.origins)
-    missing = play_with(Work(lab, []), 2, store.__getitem__)
-    assert isinstance(missing, list) and sorted(missing) == sorted([one, two])
+    missing = play_with(Work(lab, []), 3, store.__getitem__)
+    assert isinstance(missing, list) and sorted(missing) == sorted(ids)
     assert not told, "what no machine lacks is not packed"
     monkeypatch.setenv("XDG_CACHE_HOME", asker["XDG_CACHE_HOME"])
     lab = images.given(lab, missing)
-    assert images.given(lab, missing) == lab and len(told) == 2
+    assert images.given(lab, missing) == lab and len(told) == 3
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
-    played = play_with(Work(lab, ["--no-report"]), 2, store.__getitem__)
-    assert isinstance(played, bytes)
-    _left.unpack(played, tmp_path / "runs", "two")
-    [log] = (tmp_path / "runs").rglob("*-said.stdout")
-    assert log.read_text() == "ID=image\nsecond\n"
+    for number, said in ((2, "ID=image\nsecond\n"), (3, "ID=folder\n\n")):
+        played = play_with(Work(lab, ["--no-report"]), number, store.__getitem__)
+        assert isinstance(played, bytes)
+        _left.unpack(played, tmp_path / "runs", str(number))
+        [log] = (tmp_path / "runs" / str(number)).rglob("*-said.stdout")
+        assert log.read_text() == said
 
 
 @pytest.mark.skipif(not os.environ.get("NETLOOM_TEST_RAY"), reason="only with NETLOOM_TEST_RAY=1: Ray has 80 MB")
@@ -151,7 +165,13 @@ def test_images_travel_to_machines_of_a_cluster_once(tmp_path: Path) -> None:
     secret = "c2VjcmV0LW9mLXRoZS1hc2tlcg=="
     (tmp_path / "docker").mkdir()
     (tmp_path / "docker" / "config.json").write_text(json.dumps({"auths": {"registry.test": {"auth": secret}}}))
-    (tmp_path / "lab.yaml").write_text(LAB.replace("CLOCK", "clock: virtual"))
+    # An image that is a folder here, and nowhere else.
+    made_root(asker, tmp_path / "root")
+    text = LAB.replace("CLOCK", "clock: virtual").replace(
+        "nodes: {", 'nodes: {files: {machine: b, image: "rootfs:root", entrypoint: none}, '
+    )
+    text = text.replace("links: {", "links: {more: {ends: [files, db], delay: 1 ms}, ")
+    (tmp_path / "lab.yaml").write_text(text + '  - {on: files, run: "cat /etc/os-release", as: told}\n')
     cluster = ray_cluster([asker["XDG_CACHE_HOME"], other["XDG_CACHE_HOME"]])
     try:
         environment = {**asker, "NETLOOM_PYTHON": sys.executable, "RAY_ADDRESS": cluster.address}
@@ -169,9 +189,13 @@ def test_images_travel_to_machines_of_a_cluster_once(tmp_path: Path) -> None:
         cluster.shutdown()
     logs = [next((folder / "logs").glob("*-said.stdout")).read_text() for folder, _ in found]
     assert logs == ["ID=image\nasked\n"] * 3
-    assert ["packing the image tools:1.0" in said for _, said in found] == [False, True, False]
+    logs = [next((folder / "logs").glob("*-told.stdout")).read_text() for folder, _ in found]
+    assert logs == ["ID=folder\n"] * 3
+    for source in ("tools:1.0", "rootfs:root"):
+        assert [f"packing the image {source}" in said for _, said in found] == [False, True, False]
     # The other machine's own name means what it meant.
-    assert images(other) == {image: [], another: ["tools:1.0"]}
+    copied = images(other)
+    assert copied.pop(image) == [] and copied.pop(another) == ["tools:1.0"] and list(copied.values()) == [[]]
     for path in (tmp_path / "other").rglob("*"):
         assert not path.is_file() or path.is_symlink() or secret.encode() not in path.read_bytes(), path
 
@@ -181,10 +205,11 @@ def test_images_of_sweeps_and_hunts_travel_too(tmp_path: Path) -> None:
     asker, one = made_image(tmp_path / "one", "first")
     _, two = made_image(tmp_path / "one", "second", "tools:2.0")
     other, another = made_image(tmp_path / "other", "another")
-    (tmp_path / "varied.yaml").write_text(VARIED.replace("vary:", "repeat: 3\nvary:"))
+    made_root(asker, tmp_path / "root")
+    (tmp_path / "varied.yaml").write_text(VARIED.replace("vary:", "repeat: 2\nvary:"))
     hunt = "duration: 2 s\nhunt: {quiet: 1 s, always: ['log said matches \"first\"']}"
-    hunted = VARIED.replace('vary: {version: ["1.0", "2.0"]}', hunt)
-    (tmp_path / "hunted.yaml").write_text(hunted.replace("${version}", "1.0").replace("varied", "hunted"))
+    hunted = VARIED.replace('vary: {image: ["tools:1.0", "tools:2.0", "rootfs:root"]}', hunt)
+    (tmp_path / "hunted.yaml").write_text(hunted.replace("${image}", "tools:1.0").replace("varied", "hunted"))
     cluster = ray_cluster([asker["XDG_CACHE_HOME"], other["XDG_CACHE_HOME"]])
     try:
         environment = {**asker, "NETLOOM_PYTHON": sys.executable, "RAY_ADDRESS": cluster.address}
@@ -202,14 +227,17 @@ def test_images_of_sweeps_and_hunts_travel_too(tmp_path: Path) -> None:
             return done.stderr
 
         said = call("sweep", "varied.yaml", "--out", "out", "--no-report")
-        assert [said.count(f"packing the image tools:{version}") for version in ("1.0", "2.0")] == [1, 1]
+        assert [said.count(f"packing the image {name}") for name in ("tools:1.0", "tools:2.0", "rootfs:root")] == [
+            1
+        ] * 3
         # Its own name means what it meant.
-        assert images(other) == {one: [], two: [], another: ["tools:1.0"]}
+        there = images(other)
+        assert len(there) == 4 and there[one] == there[two] == [] and there[another] == ["tools:1.0"]
         logs = [path.read_text() for path in sorted((tmp_path / "out" / "runs").rglob("*-said.stdout"))]
-        assert logs == ["ID=image\nfirst\n"] * 3 + ["ID=image\nsecond\n"] * 3
+        assert logs == ["ID=image\nfirst\n"] * 2 + ["ID=image\nsecond\n"] * 2 + ["ID=folder\n\n"] * 2
         subprocess.run([_program.program(), "image", "remove", one], env=other, check=True)
         said = call("hunt", "hunted.yaml", "--out", "hunted", "--runs", "4", "--vary-seed")
         assert said.count("packing the image tools:1.0") == 1
-        assert images(other) == {one: [], two: [], another: ["tools:1.0"]}
+        assert images(other) == there
     finally:
         cluster.shutdown()

@@ -33,6 +33,8 @@ pub enum ImageError {
     Missing(String),
     /// An image is not removed as long as a lab uses it.
     InUse(String),
+    /// A folder changed while it was copied.
+    Changed(PathBuf),
     /// The file system is full.
     NoRoom {
         /// Where.
@@ -49,6 +51,9 @@ impl fmt::Display for ImageError {
             Self::Damaged { what, why } => write!(f, "{what} is damaged: {why}"),
             Self::Refused { entry, why } => write!(f, "`{entry}` of the image is refused: {why}"),
             Self::Unsuitable(text) | Self::Missing(text) | Self::InUse(text) => f.write_str(text),
+            Self::Changed(folder) => {
+                write!(f, "{} changed while it was copied: try again when nobody writes to it", folder.display())
+            }
             Self::NoRoom { folder, wanted } => write!(
                 f,
                 "no room in {} for {wanted} more bytes of the image: free some, `netloom image remove` others, or set XDG_CACHE_HOME",

@@ -9,12 +9,20 @@ pub struct Limits {
     pub folder_names: u64,
     /// Bytes that stay free on the file system.
     pub reserve: u64,
+    /// Bytes of all files of a folder that is copied as an image. Whoever hands it on has it in memory.
+    pub folder: u64,
 }
 
 impl Default for Limits {
     /// Ten times what the largest images in common use have, which are those with toolkits for machine learning.
     fn default() -> Self {
-        Self { entries: 4_000_000, bytes: 256_000_000_000, folder_names: 256_000_000, reserve: 256_000_000 }
+        Self {
+            entries: 4_000_000,
+            bytes: 256_000_000_000,
+            folder_names: 256_000_000,
+            reserve: 256_000_000,
+            folder: 8_000_000_000,
+        }
     }
 }
 

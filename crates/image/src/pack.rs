@@ -7,6 +7,7 @@ use crate::config::architecture;
 use crate::entries::Entries;
 use crate::error::{Attempted, open_file};
 use crate::record::Record;
+use crate::whole::is_copied;
 use crate::{ImageError, LONGEST_DOCUMENT, compression};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -88,12 +89,23 @@ pub(crate) fn write(record: &Record, folder: &Path, output: &mut dyn Write) -> R
         archive.append_data(&mut header, HEAD, &text[..])
     });
     written.attempted(|| format!("write {HEAD}"))?;
-    let is_root = rustix::process::geteuid().is_root();
-    let mut tree = TreeWriter { archive: &mut archive, root: folder, is_root, links: HashMap::new() };
-    tree.entry(Path::new("./"), &fs::symlink_metadata(folder).at("look at", folder)?)?;
-    tree.folder(Path::new(""))?;
+    write_tree(folder, &mut archive)?;
     let finished = archive.into_inner().and_then(GzEncoder::finish).and_then(|mut behind| behind.flush());
     finished.attempted(|| "write the image")
+}
+
+/// Writes what is in a folder as a layer that is not packed.
+pub(crate) fn write_layer(folder: &Path, output: impl Write) -> Result<(), ImageError> {
+    let mut archive = Builder::new(BufWriter::with_capacity(PIECE, output));
+    write_tree(folder, &mut archive)?;
+    archive.into_inner().and_then(|mut behind| behind.flush()).at("read", folder)
+}
+
+fn write_tree(folder: &Path, archive: &mut Builder<impl Write>) -> Result<(), ImageError> {
+    let is_root = rustix::process::geteuid().is_root();
+    let mut tree = TreeWriter { archive, root: folder, is_root, links: HashMap::new() };
+    tree.entry(Path::new("./"), &fs::metadata(folder).at("look at", folder)?)?;
+    tree.folder(Path::new(""))
 }
 
 /// Writes the entries of a tree, in the order of their names.
@@ -115,6 +127,9 @@ impl<W: Write> TreeWriter<'_, W> {
         for name in names {
             let place = self.root.join(&name);
             let about = fs::symlink_metadata(&place).at("look at", &place)?;
+            if !is_copied(&about) {
+                continue;
+            }
             self.entry(&name, &about)?;
             if about.is_dir() {
                 self.folder(&name)?;

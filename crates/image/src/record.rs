@@ -26,3 +26,11 @@ pub struct Record {
     /// How its program is started.
     pub config: Config,
 }
+
+impl Record {
+    /// The record of an image without a manifest that is not unpacked yet.
+    pub(crate) fn new(id: Digest, chain: Digest, source: String, config: Config) -> Self {
+        let (manifest, left) = (None, Left::default());
+        Self { id, manifest, chain, source, entries: 0, bytes: 0, imported_unix_s: 0, left, config }
+    }
+}

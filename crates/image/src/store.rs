@@ -24,7 +24,7 @@ use crate::lock::Lock;
 use crate::pack::Packed;
 use crate::record::Record;
 use crate::root::Root;
-use crate::{Digest, ImageError, Limits, Name, Source};
+use crate::{Config, Digest, ImageError, Limits, Name, Source};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -134,6 +134,26 @@ impl Store {
             download.remove();
         }
         done
+    }
+
+    /// Copies a folder that is a root file system into the cache, unless that was done before. Its ID is the digest of all that is in it but devices and
+    /// sockets, and it has no name: it is for machines without the folder.
+    ///
+    /// # Errors
+    /// [`ImageError::Unsuitable`]: it cannot be copied, and why. See [`ImageError`] for others. The cache is as before then.
+    pub fn copy(&self, folder: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Record, ImageError> {
+        let bytes = crate::whole::size(folder, &self.limits)?;
+        let id = Digest::of_copied(folder)?;
+        let wanted = Record::new(id, id, Source::Rootfs(folder.to_owned()).to_string(), Config::default());
+        let copied = self.put(wanted, &[], progress, |progress| {
+            progress(Progress::Folder { bytes });
+            import::copy(folder, &id, &self.folders, &self.limits)
+        });
+        copied.map(|(record, _lock, _)| record).map_err(|error| match Digest::of_copied(folder) {
+            // A file that became shorter meanwhile makes an archive that is damaged.
+            Ok(now) if now != id => ImageError::Changed(folder.to_owned()),
+            _ => error,
+        })
     }
 
     /// Writes an image of the cache as one file, for [`Store::take`] of another machine of the same user.
@@ -300,17 +320,8 @@ impl Store {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(Record, Lock, bool), ImageError> {
         let document = contents.document()?;
-        let wanted = Record {
-            id: contents.id,
-            manifest: contents.manifest,
-            chain: document.chain(),
-            source: contents.what.clone(),
-            entries: 0,
-            bytes: 0,
-            imported_unix_s: 0,
-            left: Left::default(),
-            config: document.config.clone(),
-        };
+        let record = Record::new(contents.id, document.chain(), contents.what.clone(), document.config.clone());
+        let wanted = Record { manifest: contents.manifest, ..record };
         self.put(wanted, names, progress, |progress| {
             import::unpack(contents, &document, &self.folders, &self.limits, progress)
         })

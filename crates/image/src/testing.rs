@@ -111,4 +111,5 @@ pub(crate) fn layout(folder: &Path, layers: &[Vec<u8>], settings: &str) -> PathB
 }
 
 /// Small ones, so that tests reach them.
-pub(crate) const LIMITS: Limits = Limits { entries: 100, bytes: 1_000_000, folder_names: 10_000, reserve: 0 };
+pub(crate) const LIMITS: Limits =
+    Limits { entries: 100, bytes: 1_000_000, folder_names: 10_000, reserve: 0, folder: 50_000 };

@@ -1,8 +1,8 @@
 //! The digest of a whole root file system that is a folder: `rootfs:` images and other roots have none of their own.
 
-use crate::ImageError;
 use crate::digest::{Digest, Hashing};
 use crate::error::Attempted;
+use crate::{ImageError, Limits};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -17,26 +17,84 @@ impl Digest {
     /// The system's refusal: what cannot be read cannot be compared.
     pub fn of_folder(folder: &Path) -> Result<Self, ImageError> {
         let mut record = Vec::new();
-        add(folder, &mut record)?;
+        add(folder, &|_| true, &mut record)?;
+        Ok(Self::of(&record))
+    }
+
+    /// The digest of what a copy of a folder has, which lacks devices and sockets ([`is_copied`]).
+    pub(crate) fn of_copied(folder: &Path) -> Result<Self, ImageError> {
+        let mut record = Vec::new();
+        add(folder, &is_copied, &mut record)?;
         Ok(Self::of(&record))
     }
 }
 
-/// Adds a line for each entry of a folder, and of the folders in it. Names of any bytes are told apart by their lengths.
-fn add(folder: &Path, record: &mut Vec<u8>) -> Result<(), ImageError> {
+/// Returns whether a copy of a folder has this entry: nodes have devices of their own, and sockets belong to processes.
+pub(crate) fn is_copied(about: &Metadata) -> bool {
+    let kind = about.file_type();
+    kind.is_file() || kind.is_dir() || kind.is_symlink() || kind.is_fifo()
+}
+
+/// How a layer marks what it removes (layer.md of the OCI image specification, "Whiteouts").
+const WHITEOUT: &[u8] = b".wh.";
+
+/// Returns the size of a folder's files in bytes.
+///
+/// # Errors
+/// [`ImageError::Unsuitable`]: it cannot be copied as an image, and why.
+pub(crate) fn size(folder: &Path, limits: &Limits) -> Result<u64, ImageError> {
+    let device = fs::metadata(folder).at("look at", folder)?.dev();
+    let mut counts = (0, 0);
+    count(folder, device, limits, &mut counts)?;
+    Ok(counts.1)
+}
+
+/// Adds the entries of a folder and their bytes.
+fn count(folder: &Path, device: u64, limits: &Limits, counts: &mut (u64, u64)) -> Result<(), ImageError> {
+    let refused = |why: String| Err(ImageError::Unsuitable(why));
+    for entry in fs::read_dir(folder).at("read", folder)? {
+        let entry = entry.at("read", folder)?;
+        let path = entry.path();
+        let about = fs::symlink_metadata(&path).at("look at", &path)?;
+        if about.dev() != device {
+            return refused(format!("{} is another file system", path.display()));
+        }
+        if entry.file_name().as_bytes().starts_with(WHITEOUT) {
+            return refused(format!("{} has a name by which images mark what is removed", path.display()));
+        }
+        counts.0 += 1;
+        counts.1 += if about.is_file() { about.len() } else { 0 };
+        if counts.0 > limits.entries {
+            return refused(format!("it has more than {} entries", limits.entries));
+        }
+        if counts.1 > limits.folder {
+            return refused(format!("its files have more than {} GB", limits.folder as f64 / 1e9));
+        }
+        if about.is_dir() {
+            count(&path, device, limits, counts)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a line for each entry of a folder that is `wanted`, and of the folders in it. Names of any bytes are told apart by their lengths.
+fn add(folder: &Path, wanted: &dyn Fn(&Metadata) -> bool, record: &mut Vec<u8>) -> Result<(), ImageError> {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).at("read", folder)?;
     let mut names: Vec<_> = entries.into_iter().map(|entry| entry.file_name()).collect();
     names.sort();
     for name in names {
         let path = folder.join(&name);
         let about = fs::symlink_metadata(&path).at("look at", &path)?;
+        if !wanted(&about) {
+            continue;
+        }
         let what = contents(&path, &about)?;
         record.extend_from_slice(format!("{:o} {} ", about.mode(), name.len()).as_bytes());
         record.extend_from_slice(name.as_bytes());
         record.extend_from_slice(&what);
         record.push(b'\n');
         if about.is_dir() {
-            add(&path, record)?;
+            add(&path, wanted, record)?;
             // Two trees with the same lines at other depths are not the same.
             record.extend_from_slice(b"..\n");
         }

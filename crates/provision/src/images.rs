@@ -11,6 +11,7 @@ mod found;
 mod here;
 mod program;
 mod recorded;
+mod words;
 
 use crate::Event;
 use crate::resource::{Resource, if_none};
@@ -19,7 +20,7 @@ pub use here::ImagesHere;
 use netloom_host::facts::Facts;
 use netloom_host::lab::Subordinate;
 use netloom_host::node::{ImageConfig, VolumeConfig};
-use netloom_image::{Digest, ImageError, Progress, Record, Store};
+use netloom_image::Store;
 use netloom_judge::RunError;
 use netloom_lab::{Action, ImagePlan, ImageSource, NodeKey, NodePlan, Plan};
 use netloom_results::ImageOrigin;
@@ -27,6 +28,7 @@ use recorded::Recorded;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use words::{origin, refused, words};
 
 /// The variables of an `exec` that describe its user on the machine, and mean nothing in an image.
 const PERSONAL: [&str; 5] = ["HOME", "LOGNAME", "PATH", "SHELL", "USER"];
@@ -72,6 +74,9 @@ fn prepare(given: Rc<Plan>, lab_file: &Path, sink: &mut dyn FnMut(&Event)) -> Re
         known.insert(name, Rc::clone(&image));
         let found =
             Found::new(&plan.nodes[number], &wanted, image).map_err(|error| refused(&place(&wanted), &error))?;
+        // Machines of a cluster have the lab file in folders of their own, and one description of the lab.
+        let called = recorded.source(&plan.nodes[number].name, &wanted.source);
+        plan.nodes[number].image = called.map(|own| ImagePlan { source: own, ..wanted.clone() }).or(Some(wanted));
         add_variables(&mut plan.nodes[number], &found);
         images.of_nodes.insert(number, Rc::new(found));
     }
@@ -99,17 +104,6 @@ fn problems(plan: &Plan, lab_file: &Path) -> Vec<String> {
         Some(format!("{}:{}: key `image`: {}", lab_file.display(), image.line, got.err()?))
     };
     plan.nodes.iter().filter_map(problem).collect()
-}
-
-fn refused(place: &str, error: &ImageError) -> RunError {
-    RunError::Machine(format!("{place}: {error}"))
-}
-
-fn words(name: &str, progress: Progress) -> String {
-    match progress {
-        Progress::Waiting => format!("waiting for another process that unpacks {name}"),
-        Progress::Layer { number, of, .. } => format!("unpacking layer {number} of {of} of {name}"),
-    }
 }
 
 /// What the image says of the environment holds unless the lab file says otherwise.
@@ -226,13 +220,4 @@ pub(crate) fn config(images: &Images, node: usize, plan: &NodePlan, cwd: &Path) 
         is_read_only: volume.is_read_only,
     });
     Some(ImageConfig { root: cwd.join(found.root_folder()), folders: found.folders(), volumes: volumes.collect() })
-}
-
-/// Where an image comes from, as the provenance says it.
-fn origin(source: &ImageSource, record: Option<&Record>) -> ImageOrigin {
-    ImageOrigin {
-        source: source.to_string(),
-        id: record.map(|record| record.id.to_string()),
-        manifest: record.and_then(|record| record.manifest.as_ref().map(Digest::to_string)),
-    }
 }

@@ -88,6 +88,7 @@ fn brought(imported: &Imported, verb: &str) -> Outcome {
 fn words(progress: Progress) -> String {
     match progress {
         Progress::Waiting => "another process unpacks this image: waiting for it".to_owned(),
+        Progress::Folder { bytes } => format!("copying the folder ({:.1} MB)", bytes as f64 / 1e6),
         Progress::Layer { number, of, bytes } => {
             format!("unpacking layer {number} of {of} ({:.1} MB packed)", bytes as f64 / 1e6)
         }
@@ -182,16 +183,16 @@ fn pack(args: &ImagePackArgs) -> Outcome {
 /// Whoever plays labs elsewhere learns what their images are here.
 fn find(args: &ImageFindArgs) -> Outcome {
     let text = lab_file::text(&args.file, &args.foreign)?;
-    let name = args.file.to_string_lossy();
-    let sweep = Sweep::read(&text, &name).map_err(|found| lab_file::refused(&found))?.with_clock(args.clock);
-    let mut found = ImagesHere::default();
+    let sweep = Sweep::read(&text, &args.file.to_string_lossy()).map_err(|wrong| lab_file::refused(&wrong))?;
+    let sweep = sweep.with_clock(args.clock);
+    let mut here = ImagesHere::default();
     for point in 0..sweep.points() {
-        let run = sweep.run(Run { point, repetition: 0 }, "lab").map_err(|found| lab_file::refused(&found))?;
-        found.add(&run.lab.plan, &args.file, &mut |event| {
-            if let Event::Preparing { text } = event {
-                talk::say(text);
+        let run = sweep.run(Run { point, repetition: 0 }, "lab").map_err(|wrong| lab_file::refused(&wrong))?;
+        here.add(&run.lab.plan, &args.file, &mut |event| {
+            if let Event::Preparing { text: step } = event {
+                talk::say(step);
             }
         })?;
     }
-    print_json(found.of_nodes())
+    print_json(here.of_nodes())
 }

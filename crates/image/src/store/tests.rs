@@ -2,7 +2,8 @@ use super::*;
 use crate::testing::{LIMITS, Layer, config, gzip, layout};
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 
 struct Place {
     folder: tempfile::TempDir,
@@ -252,4 +253,67 @@ fn an_index_that_is_damaged_says_what_to_do() {
     fs::write(place.store.folder().join("index.json"), "{").unwrap();
     let error = place.store.list().unwrap_err().to_string();
     assert!(error.ends_with("remove the folder that it is in, and import the images again"), "{error}");
+}
+
+/// A root file system in a folder.
+fn root(home: &Path) -> PathBuf {
+    let root = home.join("root");
+    fs::create_dir_all(root.join("usr/bin")).unwrap();
+    fs::write(root.join("usr/bin/tool"), "one").unwrap();
+    fs::hard_link(root.join("usr/bin/tool"), root.join("usr/bin/same")).unwrap();
+    fs::set_permissions(root.join("usr/bin/tool"), fs::Permissions::from_mode(0o755)).unwrap();
+    symlink("usr/bin", root.join("bin")).unwrap();
+    root
+}
+
+#[test]
+fn a_folder_is_copied_once_and_packed_as_an_image() {
+    let place = Place::new();
+    let folder = root(place.folder.path());
+    // What no copy has.
+    let _socket = UnixListener::bind(folder.join("socket")).unwrap();
+    let mut told = Vec::new();
+    let record = place.store.copy(&folder, &mut |progress| told.push(progress)).unwrap();
+    assert_eq!(told, [Progress::Folder { bytes: 6 }]);
+    assert_eq!(place.store.copy(&folder, &mut |_| panic!("it is there")).unwrap(), record);
+    let image = place.store.get(&Source::Digest(record.id.to_string()), &mut |_| {}).unwrap();
+    assert_eq!(record.source, format!("rootfs:{}", folder.display()));
+    fs::remove_file(folder.join("socket")).unwrap();
+    assert_eq!(record.id, Digest::of_folder(&folder).unwrap());
+    assert_eq!(record.id, Digest::of_folder(&image.folder).unwrap());
+    assert!(place.store.list().unwrap().iter().all(|(names, _)| names.is_empty()));
+    // To another cache, as any image.
+    let file = place.folder.path().join("packed");
+    place.store.pack(&Source::Digest(record.id.to_string()), &mut fs::File::create(&file).unwrap()).unwrap();
+    let other = Store::at(&place.folder.path().join("other"), LIMITS);
+    assert_eq!(other.take(&file, &mut |_| {}).unwrap().record.id, record.id);
+    let there = other.get(&Source::Digest(record.id.to_string()), &mut |_| {}).unwrap();
+    assert_eq!(record.id, Digest::of_folder(&there.folder).unwrap());
+    // Another folder is another image.
+    fs::write(folder.join("usr/bin/tool"), "two").unwrap();
+    assert_ne!(place.store.copy(&folder, &mut |_| {}).unwrap().id, record.id);
+}
+
+#[test]
+fn a_folder_that_changes_or_cannot_be_copied_is_refused_and_leaves_nothing() {
+    let place = Place::new();
+    let folder = root(place.folder.path());
+    let tool = folder.join("usr/bin/tool");
+    for change in ["longer", ""] {
+        let error = place.store.copy(&folder, &mut |_| fs::write(&tool, change).unwrap()).unwrap_err();
+        assert!(matches!(&error, ImageError::Changed(which) if *which == folder), "{error}");
+        assert_eq!((place.left("trees"), place.left("staging")), (0, 0));
+        fs::write(&tool, "one").unwrap();
+    }
+    let refused = |name: &str, size: usize| {
+        fs::write(folder.join(name), "x".repeat(size)).unwrap();
+        let error = place.store.copy(&folder, &mut |_| {}).unwrap_err();
+        fs::remove_file(folder.join(name)).unwrap();
+        assert!(matches!(error, ImageError::Unsuitable(_)), "{error}");
+        error.to_string()
+    };
+    assert_eq!(refused("large", 50_000), "its files have more than 0.00005 GB");
+    assert!(refused("usr/.wh.tool", 1).ends_with("usr/.wh.tool has a name by which images mark what is removed"));
+    assert!(place.store.copy(&folder.join("none"), &mut |_| {}).is_err());
+    assert_eq!((place.left("trees"), place.left("staging")), (0, 0));
 }

@@ -1,13 +1,14 @@
 //! The images that machines of a cluster get from this one if they lack them.
 
 use super::recorded::Recorded;
-use super::{origin, refused, words};
+use super::words::{origin, refused, words};
 use crate::Event;
-use netloom_image::{Record, Store};
+use netloom_image::{ImageError, Record, Store};
 use netloom_judge::RunError;
-use netloom_lab::Plan;
+use netloom_lab::{ImageSource, Plan};
 use netloom_results::ImageOrigin;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The images that nodes of labs have on this machine, unpacked if they have to be.
@@ -19,7 +20,8 @@ pub struct ImagesHere {
 }
 
 impl ImagesHere {
-    /// Adds those of a lab. What is not here is left out, and so are folders: other machines may have them.
+    /// Adds those of a lab; of a folder, its copy in the cache. What is not here, and a folder that cannot be copied, is left out: other machines may
+    /// have it.
     ///
     /// # Errors
     /// If an image is here and cannot be used.
@@ -32,8 +34,7 @@ impl ImagesHere {
             let record = match self.known.get(&name) {
                 Some(record) => record.clone(),
                 None => {
-                    let mut told = |progress| sink(&Event::Preparing { text: words(&name, progress) });
-                    let found = Store::of_user().and_then(|store| store.find(&source, &mut told));
+                    let found = Store::of_user().and_then(|store| find(&store, &source, sink));
                     let place = || format!("{}:{}: key `image`", lab_file.display(), wanted.line);
                     found.map_err(|error| refused(&place(), &error))?
                 }
@@ -52,5 +53,22 @@ impl ImagesHere {
     /// Returns them by the nodes' names: several of a node whose image is another one in each lab.
     pub fn of_nodes(&self) -> &BTreeMap<String, Vec<ImageOrigin>> {
         &self.of_nodes
+    }
+}
+
+/// Finds or copies an image; none if that cannot be, which is told of a folder that is here.
+fn find(store: &Store, source: &ImageSource, sink: &mut dyn FnMut(&Event)) -> Result<Option<Record>, ImageError> {
+    let name = source.to_string();
+    let mut told = |progress| sink(&Event::Preparing { text: words(&name, progress) });
+    let ImageSource::Rootfs(folder) = source else { return store.find(source, &mut told) };
+    match store.copy(folder, &mut told) {
+        Ok(record) => Ok(Some(record)),
+        Err(ImageError::Io { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(why @ (ImageError::Unsuitable(_) | ImageError::Io { .. })) => {
+            let text = format!("{name} does not travel, and each machine needs the folder: {why}");
+            sink(&Event::Preparing { text });
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }

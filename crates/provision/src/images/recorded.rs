@@ -84,8 +84,16 @@ impl Recorded {
 
     /// The image that a node had, in the place of the one that its lab file names; none if that was none or another one.
     pub(super) fn of(&self, node: &str, wanted: &ImageSource) -> Option<ImageSource> {
-        let had = self.images.get(node)?.all().iter().find(|origin| is_of(origin, wanted))?;
-        had.id.clone().map(ImageSource::Digest)
+        self.origin(node, wanted)?.id.clone().map(ImageSource::Digest)
+    }
+
+    /// Its name in the lab file of that run, from whose folder a path in it counts.
+    pub(super) fn source(&self, node: &str, wanted: &ImageSource) -> Option<ImageSource> {
+        ImageSource::parse(&self.origin(node, wanted)?.source).ok()
+    }
+
+    fn origin(&self, node: &str, wanted: &ImageSource) -> Option<&Origin> {
+        self.images.get(node)?.all().iter().find(|origin| origin.id.is_some() && is_of(origin, wanted))
     }
 
     /// Why this image is wanted, for a message.
@@ -102,15 +110,16 @@ fn is_of(origin: &Origin, wanted: &ImageSource) -> bool {
     match wanted {
         ImageSource::Named(name) => origin.source == name.to_string(),
         // Relative paths counted from elsewhere.
-        ImageSource::Oci { .. } | ImageSource::DockerArchive { .. } => {
+        ImageSource::Oci { .. } | ImageSource::DockerArchive { .. } | ImageSource::Rootfs(_) => {
             last_part(&origin.source) == last_part(&wanted.to_string())
         }
-        ImageSource::Rootfs(_) | ImageSource::Digest(_) => false,
+        ImageSource::Digest(_) => false,
     }
 }
 
 fn last_part(source: &str) -> &str {
-    source.rsplit('/').next().unwrap_or(source).trim_start_matches("oci:").trim_start_matches("docker-archive:")
+    let last = source.trim_end_matches('/').rsplit('/').next().unwrap_or(source);
+    ["oci:", "docker-archive:", "rootfs:"].iter().find_map(|kind| last.strip_prefix(kind)).unwrap_or(last)
 }
 
 #[cfg(test)]
@@ -127,6 +136,7 @@ mod tests {
         let own = recorded(
             r#"{"a": {"source": "tools:1.0", "id": "sha256:1234", "manifest": null}, "b": {"source": "oci:tools:1.0", "id": "sha256:5"},
                 "c": {"source": "rootfs:x", "id": null},
+                "f": {"source": "rootfs:roots/x", "id": "sha256:7"},
                 "e": [{"source": "tools:1.0", "id": "sha256:1"}, {"source": "tools:2.0", "id": "sha256:2"}]}"#,
         );
         let of = |node: &str, source: &str| own.of(node, &ImageSource::parse(source).unwrap());
@@ -136,6 +146,12 @@ mod tests {
         assert_eq!(of("b", "oci:../others:1.0"), None);
         assert_eq!(of("c", "rootfs:x"), None);
         assert_eq!(of("d", "tools:1.0"), None);
+        // On a cluster, it is the copy in the cache.
+        assert_eq!(of("f", "rootfs:/tmp/lab/x"), Some(ImageSource::Digest("sha256:7".into())));
+        assert_eq!(of("f", "rootfs:/tmp/lab/y"), None);
+        let source = |node: &str, source: &str| own.source(node, &ImageSource::parse(source).unwrap());
+        assert_eq!(source("f", "rootfs:/tmp/lab/x"), Some(ImageSource::Rootfs("roots/x".into())));
+        assert_eq!(source("c", "rootfs:x"), None);
         assert_eq!(of("e", "tools:1.0"), Some(ImageSource::Digest("sha256:1".into())));
         assert_eq!(of("e", "tools:2.0"), Some(ImageSource::Digest("sha256:2".into())));
         assert_eq!(of("e", "tools:3.0"), None);
