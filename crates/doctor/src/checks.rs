@@ -92,6 +92,17 @@ fn namespaces(found: &Found<'_>) -> Check {
 /// The oldest kernel of a machine on which labs were tried.
 const OLDEST: (u32, u32) = (5, 10);
 
+/// The things that later kernels of a machine add for labs, each since when; docs/install.md says more of them.
+const ADDED: [((u32, u32), &str); 7] = [
+    ((5, 11), "overlays in an ordinary user's namespace nodes"),
+    ((5, 12), "read-only volumes of containers"),
+    ((5, 13), "kernels without namespaces confined by Landlock"),
+    ((5, 13), "frames redirected by XDP on links with `offload: false`"),
+    ((5, 19), "fast system calls in kernel nodes"),
+    ((6, 6), "removal of the machine's folders in an ordinary user's namespace nodes"),
+    ((6, 12), "precise dilated time beside other programs"),
+];
+
 /// Labs run where the kernel has what they need; with an older one, what it lacks is a system call that nobody expects.
 fn machines_kernel(release: &str) -> Check {
     const NAME: &str = "kernel of the machine";
@@ -103,7 +114,17 @@ fn machines_kernel(release: &str) -> Check {
             let result = format!("Linux {release}; {major}.{minor} is the oldest that Netloom is tried with");
             better("labs", NAME, result, "use a newer kernel: older ones lack system calls")
         }
-        _ => fine("labs", NAME, format!("Linux {release}; {major}.{minor} or newer will do")),
+        Some(version) => {
+            let lacks: Vec<String> = ADDED
+                .iter()
+                .filter(|(since, _)| *since > version)
+                .map(|((major, minor), what)| format!("{what} ({major}.{minor})"))
+                .collect();
+            let without =
+                if lacks.is_empty() { String::new() } else { format!("; newer ones add {}", lacks.join(", ")) };
+            fine("labs", NAME, format!("Linux {release}; {major}.{minor} or newer will do{without}"))
+        }
+        None => fine("labs", NAME, format!("Linux {release}; {major}.{minor} or newer will do")),
     }
 }
 

@@ -183,6 +183,21 @@ fn an_old_kernel_of_the_machine_is_named() {
 }
 
 #[test]
+fn what_newer_kernels_add_is_listed_as_in_the_manual() {
+    let lists = |release: &str| machines_kernel(release).result;
+    assert_eq!(lists("6.12.0-1"), "Linux 6.12.0-1; 5.10 or newer will do");
+    assert!(lists("6.1.0-30-amd64").ends_with("will do; newer ones add removal of the machine's folders in an ordinary user's namespace nodes (6.6), precise dilated time beside other programs (6.12)"));
+    assert_eq!(lists("5.10.0-30-amd64").matches("(5.1").count(), 5);
+    let manual = include_str!("../../../../docs/install.md");
+    let rows: Vec<&str> = manual
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split([' ', '|']).next())
+        .filter(|cell| cell.contains('.'))
+        .collect();
+    assert_eq!(rows, ADDED.map(|((major, minor), _)| format!("{major}.{minor}")));
+}
+
+#[test]
 fn a_yardstick_that_stalled_is_not_fine() {
     let Outcome::Carried(forwarding, booted) = carried() else { unreachable!("it was carried") };
     let stalled = Outcome::Carried(Forwarding { plain_tcp_bits_per_second: 1.989e6, ..forwarding }, booted);
