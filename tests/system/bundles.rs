@@ -234,7 +234,7 @@ fn a_bundle_with_its_root_needs_no_programs() {
         let again = fixture.netloom(&again).expect_code(2);
         assert!(again.stderr.contains("it ran with another root"), "{again:#?}");
         if is_root() && user == User::Own {
-            repeats_elsewhere(&fixture);
+            repeats_elsewhere(&fixture, "ping");
         } else {
             not_run("a rerun on a machine without programs, for which root changes the root");
         }
@@ -242,16 +242,61 @@ fn a_bundle_with_its_root_needs_no_programs() {
     }
 }
 
-fn repeats_elsewhere(fixture: &Fixture) {
+fn repeats_elsewhere(fixture: &Fixture, program: &str) {
     let rerun = |name: &str| {
         let work = fixture.work();
         elsewhere(fixture, &format!("rerun {0}/{name}.tar.zst -o {0}/{name}", work.display()))
     };
     let there = rerun("with").expect_code(0);
     assert!(there.stdout.contains("the same, byte for byte"), "{there:#?}");
-    assert!(!there.stderr.contains("program ping"), "{there:#?}");
+    assert!(!there.stderr.contains(&format!("program {program}")), "{there:#?}");
     let lacking = rerun("without").expect_code(4);
-    assert!(lacking.stderr.contains("program `ping` is not on this machine"), "{lacking:#?}");
+    assert!(lacking.stderr.contains(&format!("program `{program}` is not on this machine")), "{lacking:#?}");
+}
+
+/// Two points, whose programs and scripts are others.
+const SWEPT: &str = "
+name: swept
+clock: virtual
+vary: {tool: [python3 one.py, bash two.sh]}
+nodes: [a, b]
+links: {l: {ends: [a, b], delay: 5 ms}}
+timeline: [{on: a, run: '${tool}', as: tool}]
+expect: [tool.exit == 0]
+";
+
+#[test]
+fn a_sweep_with_its_root_needs_no_programs() {
+    let fixture = Fixture::with_kernel(User::Own);
+    for (name, text) in
+        [("swept.yaml", SWEPT), ("one.py", TOOL), ("two.sh", "ping -c 2 -i 0.1 b; od -An -tx1 -N4 /dev/urandom\n")]
+    {
+        fixture.write(name, text);
+    }
+    fixture.netloom(&["sweep", "swept.yaml", "-o", "out", "-q"]).expect_code(0);
+    fixture.netloom(&["bundle", "out", "-o", "with.tar.zst", "--with-root"]).expect_code(0);
+    bundle_of(&fixture, "out", "without.tar.zst");
+    // Nothing of it is needed any more.
+    for name in ["one.py", "two.sh"] {
+        fs::remove_file(fixture.work().join(name)).unwrap();
+    }
+    fs::remove_dir_all(fixture.work().join("out")).unwrap();
+    let here = fixture.netloom(&["rerun", "with.tar.zst", "-o", "again"]).expect_code(0);
+    assert!(here.stdout.contains("sweep `swept` is repeated") && here.stdout.contains("byte for byte"), "{here:#?}");
+    fixture.netloom(&["rerun", "without.tar.zst", "-o", "lacking"]).expect_code(1);
+    let again = ["bundle", "again/swept-0001", "-o", "again.tar.zst", "--with-root"];
+    let again = fixture.netloom(&again).expect_code(2);
+    assert!(again.stderr.contains("it ran with another root"), "{again:#?}");
+    let mixed = ["sweep", "swept.yaml", "-o", "again/swept-0001", "--resume", "-q"];
+    let mixed = fixture.netloom(&mixed).expect_code(2);
+    assert!(mixed.stderr.contains("--root of the command line"), "{mixed:#?}");
+    if is_root() {
+        repeats_elsewhere(&fixture, "python3");
+    } else {
+        not_run("a rerun on a machine without programs, for which root changes the root");
+    }
+    fixture.assert_nothing_is_left("swept-0001");
+    fixture.assert_nothing_is_left("swept-0002");
 }
 
 #[test]

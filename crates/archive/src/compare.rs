@@ -139,6 +139,12 @@ pub(crate) fn runs_of(sweep: &Path) -> Result<Vec<PathBuf>, ArchiveError> {
     Ok(bytes::runs(sweep, sweep)?.into_values().filter_map(|[run, _]| run).collect())
 }
 
+/// Returns whether the run of a sweep with these results has failed, as its record says.
+pub(crate) fn has_failed(results: &Path) -> bool {
+    let record = results.parent().map(|run| document(&run.join("run.json")));
+    matches!(record, Some(Ok(record)) if record["outcome"] == "failed")
+}
+
 /// Whether such a run is the same twice: in virtual time, if that waits for programs that compute.
 fn is_exact(provenance: &Value) -> bool {
     provenance["clock"] == "virtual" && provenance["on_spin"] != "advance"

@@ -1,8 +1,9 @@
 //! What is to be packed: the files of a results folder, with their digests.
 
 use crate::ArchiveError;
-use crate::manifest::{FileEntry, Kind, LeftOut, Manifest, check_path};
-use crate::root::{self, ROOT};
+use crate::compare::runs_of;
+use crate::manifest::{FileEntry, Kind, LeftOut, Manifest, ROOT, check_path};
+use crate::root;
 use netloom_image::{Digest, Hashing};
 use serde::Deserialize;
 use std::fs::{self, File};
@@ -33,8 +34,8 @@ impl Gathered {
     }
 }
 
-/// Finds out what is in the folder `results`, and reads all of it. `root`: the folder in which the root of the run is put together; none if that
-/// is not wanted.
+/// Finds out what is in the folder `results`, and reads all of it. `root`: the folder in which the root of the results is put together; none if
+/// that is not wanted.
 ///
 /// # Errors
 /// If it is no folder of results, is still being written, or cannot be read; if its root is not known.
@@ -50,14 +51,14 @@ pub(crate) fn gather(results: &Path, root: Option<TempDir>) -> Result<Gathered, 
     Ok(Gathered { manifest, folder, root, _lock: lock })
 }
 
-/// Puts the root of a run together.
+/// Puts the root of a run or sweep together.
 fn of_root(manifest: &Manifest, folder: &Path, target: &Path) -> Result<Vec<LeftOut>, ArchiveError> {
     let unsuitable = |why: &str| ArchiveError::Unsuitable(format!("{}: --with-root: {why}", folder.display()));
     match manifest.kind {
         Kind::Simulation => Err(unsuitable("a simulation reads no files of the machine")),
-        Kind::Sweep => Err(unsuitable("each run of a sweep has its own: make bundles of its runs")),
-        Kind::Run | Kind::Up if folder.join(ROOT).exists() => Err(unsuitable("it has its root already")),
-        Kind::Run | Kind::Up => root::write(folder, target),
+        _ if folder.join(ROOT).exists() => Err(unsuitable("it has its root already")),
+        Kind::Sweep => root::write(&runs_of(folder)?, target),
+        Kind::Run | Kind::Up => root::write(&[folder.to_owned()], target),
     }
 }
 

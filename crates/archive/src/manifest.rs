@@ -9,6 +9,8 @@ use std::path::{Component, Path};
 pub(crate) const MANIFEST: &str = "bundle.json";
 /// The folder of all other files.
 pub(crate) const RESULTS: &str = "results";
+/// The folder of the image with a root, among the results.
+pub(crate) const ROOT: &str = "root-image";
 
 /// The form of bundles that this program writes and reads.
 const FORMAT: u32 = 1;

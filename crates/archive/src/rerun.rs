@@ -41,7 +41,7 @@ pub struct Ready {
     lab_file: PathBuf,
     /// Files with absolute paths that are not what they were.
     pub changes: Vec<Change>,
-    /// The root that the run had, and where programs start in it.
+    /// The root that the run or sweep had, and where programs start in it.
     root: Option<(Image, PathBuf)>,
     _home: TempDir,
 }
@@ -50,6 +50,12 @@ impl Ready {
     /// Whether programs and their files come with the results.
     pub fn has_root(&self) -> bool {
         self.root.is_some()
+    }
+
+    /// The options of `netloom` that show the root to kernel nodes.
+    fn root_options(&self) -> Vec<OsString> {
+        let Some((image, start)) = &self.root else { return Vec::new() };
+        vec!["--root".into(), image.folder.clone().into(), "--start-folder".into(), start.into()]
     }
 }
 
@@ -112,7 +118,10 @@ impl Then {
         let lab_file = folder.join(self.lab_file_name());
         let text = self.folder.join("lab.yaml");
         netloom_regular::copy(&text, &lab_file).map_err(ArchiveError::file(&text))?;
-        let root = if self.kind == Kind::Run { root::open(&self.folder, home.path())? } else { None };
+        let root = match self.kind {
+            Kind::Run | Kind::Sweep => root::open(&self.folder, home.path())?,
+            Kind::Simulation | Kind::Up => None,
+        };
         Ok(Ready { lab_file, changes, root, _home: home })
     }
 
@@ -172,6 +181,7 @@ impl Then {
                 add("--clock", self.clock_of_runs()?.into());
             }
             arguments.push("--yes".into());
+            arguments.extend(ready.root_options());
             return Ok(arguments);
         }
         add("--results", out.into());
@@ -192,10 +202,7 @@ impl Then {
         if let Some(shards) = number("shards") {
             add("--shards", shards.into());
         }
-        if let Some((image, start)) = &ready.root {
-            add("--root", image.folder.clone().into());
-            add("--start-folder", start.into());
-        }
+        arguments.extend(ready.root_options());
         Ok(arguments)
     }
 

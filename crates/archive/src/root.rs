@@ -1,4 +1,4 @@
-//! The files of the machine that a run read, as an image: what a bundle with its root takes along.
+//! The files of the machine that a run read, or the runs of a sweep together, as an image: what a bundle with its root takes along.
 //!
 //! A run writes down the names of the files that its kernel nodes looked at, and of the folders that they listed
 //! (`netloom_results::read_files`). All that was looked at is packed as it is, and of what was only listed, the name: programs find what they
@@ -7,31 +7,30 @@
 mod entries;
 mod secrets;
 
+mod names;
+
 use crate::ArchiveError;
-use crate::manifest::LeftOut;
+use crate::manifest::{LeftOut, ROOT};
 use entries::Entry;
+use names::Names;
 use netloom_image::{Config, Image, Limits, Store, write_layout};
 use netloom_lab::ImageSource;
-use netloom_results::read_files::Record;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of the image, beside the other results.
-pub(crate) const ROOT: &str = "root-image";
-
-/// Writes the files that the run in `results` read as an image into the folder [`ROOT`] of `target`. Returns what it leaves out.
+/// Writes the files that the runs with these results read, at least one, as an image into the folder [`ROOT`] of `target`. Returns what it leaves out.
 ///
 /// # Errors
 /// If nobody knows what was read, or it is not what it was.
-pub(crate) fn write(results: &Path, target: &Path) -> Result<Vec<LeftOut>, ArchiveError> {
-    let record = record(results)?;
+pub(crate) fn write(runs: &[PathBuf], target: &Path) -> Result<Vec<LeftOut>, ArchiveError> {
+    let names = Names::of(runs)?;
     let image = |node: &String| LeftOut { path: format!("image of node {node}"), why: "a root has no images".into() };
-    let mut left_out = record.images.iter().map(image).collect();
-    let all = entries(&record, &mut left_out)?;
-    let config = Config { working_dir: record.start_folder.to_string_lossy().into_owned(), ..Config::default() };
+    let mut left_out = names.images.iter().map(image).collect();
+    let all = entries(&names, &mut left_out)?;
+    let config = Config { working_dir: names.start_folder.to_string_lossy().into_owned(), ..Config::default() };
     let written = write_layout(&target.join(ROOT), &config, |output| entries::write(&all, output));
-    written.map_err(|error| ArchiveError::Unsuitable(format!("packing the files that the run read: {error}")))?;
+    written.map_err(|error| ArchiveError::Unsuitable(format!("packing the files that were read: {error}")))?;
     left_out.sort();
     Ok(left_out)
 }
@@ -55,55 +54,28 @@ pub(crate) fn open(results: &Path, home: &Path) -> Result<Option<(Image, PathBuf
     Ok(Some((image, start)))
 }
 
-/// Reads the record of a run, if that has all names.
-fn record(results: &Path) -> Result<Record, ArchiveError> {
-    let unsuitable = |why: String| ArchiveError::Unsuitable(format!("{}: --with-root: {why}", results.display()));
-    let found = Record::of(results).map_err(ArchiveError::file(results))?;
-    let record = found.ok_or_else(|| {
-        unsuitable(
-            "nothing says which files were read, since none of its nodes is a kernel node, or an older netloom ran it: take \
-             `--clock virtual` or `stack: kernel`, and run it again"
-                .into(),
-        )
-    })?;
-    if let Some(node) = record.others.first() {
-        return Err(unsuitable(format!(
-            "node {node} is no kernel node, and which files its programs read is not known: give it `stack: kernel`, or take \
-             `--clock virtual`"
-        )));
-    }
-    if record.another_root {
-        return Err(unsuitable("it ran with another root, not with the files of this machine".into()));
-    }
-    if !record.is_complete {
-        return Err(unsuitable("its programs looked at more files than a run writes down".into()));
-    }
-    Ok(record)
-}
-
 /// All that is packed, by paths.
-fn entries(record: &Record, left_out: &mut Vec<LeftOut>) -> Result<BTreeMap<PathBuf, Entry>, ArchiveError> {
+fn entries(names: &Names, left_out: &mut Vec<LeftOut>) -> Result<BTreeMap<PathBuf, Entry>, ArchiveError> {
     let mut all = BTreeMap::new();
-    let is_provided = |path: &Path| record.provided.iter().any(|provided| path.starts_with(provided));
-    let names = record.looked_at.iter().chain(&record.listed).map(PathBuf::from).chain([record.start_folder.clone()]);
-    for path in names.filter(|path| path.is_absolute()) {
+    let is_provided = |path: &Path| names.provided.iter().any(|provided| path.starts_with(provided));
+    for (path, ended_ns) in names.all() {
         for above in path.ancestors() {
             if all.contains_key(above) {
                 continue;
             }
             let leave = |why: &str| LeftOut { path: format!("{ROOT}{}", above.display()), why: why.to_owned() };
-            match Entry::of(above, is_provided(above), record.ended_unix_ns)? {
+            match Entry::of(above, is_provided(above), ended_ns)? {
                 Ok(entry) => drop(all.insert(above.to_owned(), entry)),
                 Err(why) if left_out.iter().all(|left| left.path != leave(why).path) => left_out.push(leave(why)),
                 Err(_) => {}
             }
         }
     }
-    for folder in record.listed.iter().map(Path::new).filter(|folder| !is_provided(folder)) {
+    for (folder, ended_ns) in names.listed.iter().filter(|(folder, _)| !is_provided(folder)) {
         // One that is gone by now was only there for the run.
         for name in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = name.path();
-            if let (false, Some(entry)) = (all.contains_key(&path), Entry::name_of(&path, record.ended_unix_ns)) {
+            if let (false, Some(entry)) = (all.contains_key(&path), Entry::name_of(&path, *ended_ns)) {
                 all.insert(path, entry);
             }
         }

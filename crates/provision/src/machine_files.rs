@@ -1,9 +1,9 @@
 //! What kernel nodes read of this machine's files, and what they see in their place: a run writes down the names, so that a bundle can take
 //! the files along, and a rerun shows them as the root of the machine's file system.
 
+use crate::MachineRoot;
 use crate::job::Job;
 use crate::setup_error::SetupError;
-use crate::{MachineRoot, RunRequest};
 use netloom_guest::read_files::{Names, ReadFiles};
 use netloom_host::programs;
 use netloom_host::sealed::{HOSTS, RESOLVER, provided_names};
@@ -45,10 +45,10 @@ pub fn begin(plan: &Plan) -> Result<Option<Rc<ReadFiles>>, RunError> {
 ///
 /// # Errors
 /// Which node that is, or what the system says of the folder.
-pub fn check(request: &RunRequest) -> Result<(), RunError> {
-    let Some(root) = &request.root else { return Ok(()) };
+pub fn check(plan: &Plan, root: Option<&MachineRoot>) -> Result<(), RunError> {
+    let Some(root) = root else { return Ok(()) };
     Root::open(&root.folder).map_err(|error| RunError::Machine(format!("--root: {error}")))?;
-    match request.plan.nodes.iter().find(|node| reads_otherwise(node)) {
+    match plan.nodes.iter().find(|node| reads_otherwise(node)) {
         None => Ok(()),
         Some(node) => Err(RunError::Machine(format!(
             "--root: only kernel nodes see another root, and node {} is none: give it `stack: kernel`, or take `--clock virtual`",

@@ -17,16 +17,12 @@ use std::path::{Path, PathBuf};
 
 /// Refuses a plan whose programs are not where its nodes find them, all of them at once.
 pub fn programs_exist(RunRequest { plan, lab_file, root, .. }: &RunRequest) -> Result<(), RunError> {
-    let missing = missing(plan, lab_file, root.as_ref());
+    let missing = missing_programs(plan, lab_file, root.as_ref());
     if missing.is_empty() { Ok(()) } else { Err(RunError::MissingPrograms(missing)) }
 }
 
-/// The programs of the timeline that are not on this machine, as far as that is known before the run.
-pub fn missing_programs(plan: &Plan, lab_file: &Path) -> Vec<MissingProgram> {
-    missing(plan, lab_file, None)
-}
-
-fn missing(plan: &Plan, lab_file: &Path, root: Option<&MachineRoot>) -> Vec<MissingProgram> {
+/// The programs of the timeline that are not on this machine, or not in another root, as far as that is known before the run.
+pub fn missing_programs(plan: &Plan, lab_file: &Path, root: Option<&MachineRoot>) -> Vec<MissingProgram> {
     let is_absent = |program: &Program| {
         let path = path_of(plan, program);
         let is_there = |name: &str| machine_files::program(root, name, &path).is_some();

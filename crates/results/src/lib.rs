@@ -54,7 +54,7 @@ pub use index::{PruneRequest, Results, ResultsState, is_results, list_results, p
 pub use logs::{COMMANDS, GrownLog, LOG_TIMES, LogLine, Logs, Stream};
 pub use mahimahi::{MahimahiLog, MahimahiLogs};
 pub use nodes::NodeTable;
-pub use provenance::{ImageOrigin, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin};
+pub use provenance::{ImageOrigin, NodeKernel, Origin, ProgramOrigin, Provenance, QemuOrigin, host_name};
 pub use regular::read as read_document;
 pub use sampler::{Busiest, INTERVAL, SampleSettings, Sampler, interval_within};
 pub use tables::write_pipe_table;

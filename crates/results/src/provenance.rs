@@ -2,8 +2,10 @@
 
 use crate::NamedFile;
 use netloom_lab::{Clock, OnSpin};
+use nix::sys::utsname::{UtsName, uname};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
@@ -154,10 +156,6 @@ pub struct ImageOrigin {
 impl Provenance {
     /// Gathers the provenance of a run: its origin, and what the machine says about itself.
     pub fn gather(origin: &Origin) -> Self {
-        let system = nix::sys::utsname::uname().ok();
-        let told = |field: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {
-            system.as_ref().map_or_else(String::new, |name| field(name).to_string_lossy().into_owned())
-        };
         Self {
             netloom_version: env!("CARGO_PKG_VERSION"),
             netloom_commit: option_env!("NETLOOM_COMMIT"),
@@ -181,9 +179,9 @@ impl Provenance {
             started_utc: humantime::format_rfc3339_millis(origin.started).to_string(),
             user_id: nix::unistd::getuid().as_raw(),
             user_name: std::env::var("USER").ok(),
-            host_name: told(|name| name.nodename()),
-            kernel: format!("{} {}", told(|name| name.release()), told(|name| name.version())),
-            machine: told(|name| name.machine()),
+            host_name: host_name(),
+            kernel: format!("{} {}", told(UtsName::release), told(UtsName::version)),
+            machine: told(UtsName::machine),
             processor: processor_model(),
             processor_level: origin.processor_level,
             processors: thread::available_parallelism().map_or(1, usize::from),
@@ -191,6 +189,16 @@ impl Provenance {
             tcp_congestion_control: first_line("/proc/sys/net/ipv4/tcp_congestion_control"),
         }
     }
+}
+
+/// Returns the name of this machine.
+pub fn host_name() -> String {
+    told(UtsName::nodename)
+}
+
+/// Asks the kernel for a word on this machine or on itself.
+fn told(field: fn(&UtsName) -> &OsStr) -> String {
+    uname().map_or_else(|_| String::new(), |name| field(&name).to_string_lossy().into_owned())
 }
 
 fn processor_model() -> Option<String> {

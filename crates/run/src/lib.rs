@@ -15,6 +15,7 @@ pub use guard::{run, up};
 pub use logs::logs_of;
 pub use netloom_parts::PartRequest;
 pub use netloom_provision::images::ImagesHere;
+pub use netloom_provision::machine_files::check as check_root;
 pub use netloom_provision::parts::{cannot_be_parted as why_not_parts, facts as part_facts};
 pub use netloom_provision::results_folder::provenance_here;
 pub use netloom_provision::{

@@ -43,12 +43,24 @@ struct Origin {
     points: u64,
     repetitions: u64,
     clock: String,
+    /// The folder that kernel nodes see as the machine's root, if it is not that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    root: Option<PathBuf>,
     /// The SHA-256 of what is run.
     played: String,
     files: BTreeMap<PathBuf, String>,
     /// Where their copies are.
     #[serde(default)]
     copies: Vec<NamedFile>,
+}
+
+/// The options of the command line for how each run is played.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// The clock, if it is not that of the lab file.
+    pub clock: Option<Clock>,
+    /// The folder that kernel nodes see as the machine's root, if it is not that.
+    pub root: Option<PathBuf>,
 }
 
 impl SweepFolder {
@@ -60,7 +72,7 @@ impl SweepFolder {
         path: &Path,
         (sweep, text, lab_file): (&Sweep, &str, &Path),
         checked: &Checked,
-        clock: Option<Clock>,
+        played: Played,
         resume: bool,
     ) -> Result<Self, SweepError> {
         let has_sweep = path.join("origin.json").exists();
@@ -86,7 +98,8 @@ impl SweepFolder {
             lab: checked.lab.clone(),
             points: sweep.points(),
             repetitions: sweep.repetitions(),
-            clock: clock.map_or_else(|| "of the lab file".into(), |clock| format!("{clock:?}")),
+            clock: played.clock.map_or_else(|| "of the lab file".into(), |clock| format!("{clock:?}")),
+            root: played.root,
             played: checked.points.clone(),
             files: checked.files.clone(),
             copies: Vec::new(),
@@ -206,6 +219,9 @@ impl SweepFolder {
         differs.extend(changed.map(|name| name.display().to_string()));
         if found.clock != wanted.clock {
             differs.push("the clock of the command line".into());
+        }
+        if found.root != wanted.root {
+            differs.push("--root of the command line".into());
         }
         if differs.is_empty() && found.played != wanted.played {
             differs.push(format!("how netloom {} reads it (it was begun by {})", wanted.version, found.version));

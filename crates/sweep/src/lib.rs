@@ -28,7 +28,7 @@ mod tables;
 pub use check::{Checked, check, needs_one_processor};
 pub use error::SweepError;
 pub use expectations::{RunsRow, RunsValue};
-pub use folder::SweepFolder;
+pub use folder::{Played, SweepFolder};
 pub use join::Joined;
 pub use moments::{Moments, student, welch};
 pub use only::Only;

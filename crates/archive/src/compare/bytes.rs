@@ -2,7 +2,7 @@
 
 use super::document;
 use crate::ArchiveError;
-use crate::root::ROOT;
+use crate::manifest::ROOT;
 use netloom_results::read_files;
 use serde::Serialize;
 use serde_json::Value;

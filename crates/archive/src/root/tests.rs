@@ -1,6 +1,8 @@
 use super::*;
 use netloom_image::Found;
 use netloom_image::Root;
+use netloom_results::host_name;
+use netloom_results::read_files::Record;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -50,17 +52,26 @@ impl Machine {
         self
     }
 
-    fn pack(&self, target: &Path) -> Result<Vec<LeftOut>, ArchiveError> {
+    fn record_in(&self, results: &Path) {
         let text = serde_json::to_vec(&self.record).unwrap();
-        fs::write(self.results.join(netloom_results::read_files::FILE), text).unwrap();
+        fs::write(results.join(netloom_results::read_files::FILE), text).unwrap();
+    }
+
+    fn pack(&self, target: &Path) -> Result<Vec<LeftOut>, ArchiveError> {
+        self.record_in(&self.results);
+        ran_on(&self.results, &host_name());
         fs::create_dir_all(target).unwrap();
-        write(&self.results, target)
+        write(std::slice::from_ref(&self.results), target)
     }
 
     fn refusal(&self) -> String {
         let target = tempfile::tempdir().unwrap();
         self.pack(target.path()).unwrap_err().to_string()
     }
+}
+
+fn ran_on(results: &Path, machine: &str) {
+    fs::write(results.join("provenance.json"), serde_json::json!({ "host_name": machine }).to_string()).unwrap();
 }
 
 #[test]
@@ -123,7 +134,8 @@ fn secrets_stay_behind_and_are_named() {
 fn what_is_not_known_or_not_as_it_was_is_refused() {
     let mut machine = Machine::new();
     let nothing = tempfile::tempdir().unwrap();
-    assert!(record(nothing.path()).unwrap_err().to_string().contains("nothing says which files were read"));
+    let of = |results: &Path| Names::of(&[results.to_owned()]).unwrap_err().to_string();
+    assert!(of(nothing.path()).contains("nothing says which files were read"));
     machine.record.looked_at = vec![machine.files.join("bin/tool").to_str().unwrap().to_owned()];
     assert!(machine.refusal().contains("bin/tool has changed since the run"));
     let mut machine = machine.ended_now();
@@ -134,6 +146,54 @@ fn what_is_not_known_or_not_as_it_was_is_refused() {
     assert!(machine.refusal().contains("more files than a run writes down"));
     machine.record.another_root = true;
     assert!(machine.refusal().contains("it ran with another root"));
+    ran_on(&machine.results, "elsewhere");
+    assert!(of(&machine.results).contains("it ran on the machine \"elsewhere\""));
+}
+
+/// Runs of a sweep that looked at different files, each at one that the other has only seen in a list.
+#[test]
+fn runs_of_a_sweep_have_one_root() {
+    let mut machine = Machine::new();
+    machine.record.listed = vec![machine.files.join("bin").to_str().unwrap().to_owned()];
+    let mut machine = machine.ended_now();
+    let base = machine.results.parent().unwrap().to_owned();
+    let mut runs = Vec::new();
+    for (number, name) in ["bin/tool", "bin/other"].iter().enumerate() {
+        let results = base.join(format!("runs/{number}/results"));
+        fs::create_dir_all(&results).unwrap();
+        ran_on(&results, &host_name());
+        machine.record.looked_at = vec![machine.files.join(name).to_str().unwrap().to_owned()];
+        machine.record_in(&results);
+        runs.push(results);
+    }
+    let failed = base.join("runs/failed/results");
+    fs::create_dir_all(&failed).unwrap();
+    fs::write(failed.parent().unwrap().join("run.json"), r#"{"outcome": "failed"}"#).unwrap();
+    runs.push(failed.clone());
+    let target = tempfile::tempdir().unwrap();
+    assert_eq!(write(&runs, target.path()).unwrap(), []);
+    let home = tempfile::tempdir().unwrap();
+    let (image, _) = open(target.path(), home.path()).unwrap().unwrap();
+    let root = Root::open(&image.folder).unwrap();
+    for (inner, text) in [("bin/tool", "#!/bin/sh\n"), ("bin/other", "never opened\n")] {
+        let read = root.read(&machine.files.join(inner), 100).unwrap();
+        assert_eq!(read.map(String::from_utf8).unwrap().unwrap(), text, "{inner}");
+    }
+    let why = |runs: &[PathBuf]| write(runs, tempfile::tempdir().unwrap().path()).unwrap_err().to_string();
+    assert!(why(&[failed.clone()]).contains("none of its runs has come to its end"));
+    fs::write(failed.parent().unwrap().join("run.json"), r#"{"outcome": "as_described"}"#).unwrap();
+    assert!(why(&runs).contains("nothing says which files were read"));
+    // What the first run read has changed before the second, which did not read it.
+    // Times of files are those of the last tick, 10 ms ago at most.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    fs::write(machine.files.join("bin/tool"), "#!/bin/false\n").unwrap();
+    machine.record.looked_at = vec![machine.files.join("bin/other").to_str().unwrap().to_owned()];
+    machine = machine.ended_now();
+    machine.record_in(&runs[1]);
+    assert!(why(&runs[..2]).contains("bin/tool has changed since"));
+    machine.record.start_folder = base;
+    machine.record_in(&runs[1]);
+    assert!(why(&runs[..2]).contains("a root has one such folder"));
 }
 
 /// What a stranger writes into a root: the image crate refuses it, as it does in any image.

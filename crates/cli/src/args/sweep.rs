@@ -64,6 +64,12 @@ pub(crate) struct SweepArgs {
     /// The kernel of kernel nodes; default: $NETLOOM_KERNEL, or the best of `netloom kernel list`
     #[arg(long, value_name = "PATH")]
     pub(crate) kernel: Option<PathBuf>,
+    /// Show kernel nodes this folder as the root of the machine's file system
+    #[arg(long, value_name = "DIR", conflicts_with = "on")]
+    pub(crate) root: Option<PathBuf>,
+    /// Where programs start in that root; default: the current folder's name
+    #[arg(long, value_name = "DIR", requires = "root", hide = true)]
+    pub(crate) start_folder: Option<PathBuf>,
     /// End each run after this much wall time, as failed
     #[arg(long, value_name = "TIME", value_parser = wall_limit)]
     pub(crate) wall_limit: Option<Duration>,

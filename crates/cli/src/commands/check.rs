@@ -24,7 +24,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     netloom_run::pin_problems(&lab.plan, &args.file).iter().for_each(|problem| talk::warning(problem));
     let Checked { problems, way_out, vms } = netloom_run::check(&lab.plan, &args.file);
     problems.iter().for_each(|problem| talk::warning(problem));
-    for missing in netloom_run::missing_programs(&lab.plan, &args.file) {
+    for missing in netloom_run::missing_programs(&lab.plan, &args.file, None) {
         let MissingProgram { file, line, program, package, .. } = missing;
         let how = package.map_or_else(String::new, |package| format!(" (`apt install {package}`)"));
         talk::warning(&format!(

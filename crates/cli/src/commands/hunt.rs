@@ -37,7 +37,7 @@ pub(super) fn hunt(args: &HuntArgs) -> Outcome {
     if !target.lab.warnings.is_empty() {
         talk::say(&target.lab.warnings.render_styled());
     }
-    let missing = netloom_run::missing_programs(&target.lab.plan, &args.file);
+    let missing = netloom_run::missing_programs(&target.lab.plan, &args.file, None);
     if !missing.is_empty() {
         return Err(netloom_judge::RunError::MissingPrograms(missing).into());
     }

@@ -191,21 +191,21 @@ pub(super) fn request_with(
         stays: false,
         kernel,
         parent,
-        root: machine_root(overrides)?,
+        root: machine_root(overrides.root.as_deref(), overrides.start_folder.as_deref())?,
     };
     Ok(run)
 }
 
 /// Finds the folder that kernel nodes are to see in the place of this machine's files.
-fn machine_root(overrides: &Overrides) -> Result<Option<MachineRoot>, Failure> {
+pub(super) fn machine_root(root: Option<&Path>, start: Option<&Path>) -> Result<Option<MachineRoot>, Failure> {
     let failed = |what: &Path| {
         let what = what.display().to_string();
         move |error| Failure::new(ExitCode::Usage, format!("--root: {what}: {error}"))
     };
-    let Some(root) = &overrides.root else { return Ok(None) };
+    let Some(root) = root else { return Ok(None) };
     let folder = root.canonicalize().map_err(failed(root))?;
     let here = || std::env::current_dir().map_err(failed(Path::new("the current folder")));
-    let start = overrides.start_folder.clone().map_or_else(here, Ok)?;
+    let start = start.map(Path::to_owned).map_or_else(here, Ok)?;
     Ok(Some(MachineRoot { folder, start }))
 }
 

@@ -45,13 +45,13 @@ fn play(then: &Then, args: &RerunArgs) -> Result<(Vec<PathBuf>, Vec<Change>), Fa
         return Err(Failure::new(ExitCode::Usage, why));
     }
     let ready = then.prepare()?;
+    if !args.json && ready.has_root() {
+        talk::say("programs and their files are those of the bundle");
+    }
     if then.kind == Kind::Sweep {
         let out = unused(&args.out, &then.lab)?;
         let code = start(then, &ready, &out, args)?.0;
         return if OVER.contains(&code) { Ok((vec![out], ready.changes)) } else { Err(failed(code, "the sweep")) };
-    }
-    if !args.json && ready.has_root() {
-        talk::say("programs and their files are those of the bundle");
     }
     if !args.json && matches!(then.kind, Kind::Run | Kind::Up) {
         say_beforehand(then, &ready, args)?;

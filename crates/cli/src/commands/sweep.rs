@@ -11,8 +11,9 @@ use crate::talk;
 use netloom_host::signals;
 use netloom_judge::{ExitCode, quantity};
 use netloom_lab::{Run, Sweep};
+use netloom_run::MachineRoot;
 use netloom_sweep::{
-    Checked, How, Joined, SweepError, SweepFolder, SweepOutcome, Tables, check, page, run_sweep, write_tables,
+    Checked, How, Joined, Played, SweepError, SweepFolder, SweepOutcome, Tables, check, page, run_sweep, write_tables,
 };
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, stderr, stdin};
@@ -44,16 +45,22 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
     if args.list {
         return list(&sweep, &args.file, args.json);
     }
-    warn(&sweep, &checked, args)?;
+    let root = lab_file::machine_root(args.root.as_deref(), args.start_folder.as_deref())?;
+    warn(&sweep, &checked, args, root.as_ref())?;
     let default = || Path::new("sweeps").join(&checked.lab);
     let path = args.out.clone().unwrap_or_else(default);
     ask(&sweep, args)?;
     let resume = args.resume || args.retry;
     if let Some(on) = &args.on {
-        return Err(cluster::play(args, on, &path, &played_with(args)));
+        return Err(cluster::play(args, on, &path, &played_with(args, None)));
     }
-    let folder = SweepFolder::open(&path, (&sweep, &text, &args.file), &checked, args.clock, resume)?;
-    let ended = if args.join.is_empty() { run(args, &sweep, &checked, &folder) } else { join(args, &sweep, &folder) };
+    let played = Played { clock: args.clock, root: root.as_ref().map(|root| root.folder.clone()) };
+    let folder = SweepFolder::open(&path, (&sweep, &text, &args.file), &checked, played, resume)?;
+    let options = options(args, &sweep, root.as_ref());
+    let ended = match args.join.is_empty() {
+        true => run(args, &sweep, &checked, &folder, &options),
+        false => join(args, &sweep, &folder),
+    };
     // What there is can be tabulated however the sweep came to its end, unless the disk is full.
     let tables = write_tables(&sweep, &folder, &checked.expectations).map_err(Failure::from);
     let incomplete = |why: &str| no_room(args, &folder, why);
@@ -74,7 +81,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Outcome {
 }
 
 /// What a single run would be warned of.
-fn warn(sweep: &Sweep, checked: &Checked, args: &SweepArgs) -> Result<(), Failure> {
+fn warn(sweep: &Sweep, checked: &Checked, args: &SweepArgs, root: Option<&MachineRoot>) -> Result<(), Failure> {
     let first = sweep.run(Run { point: 0, repetition: 0 }, &checked.lab).map_err(|found| lab_file::refused(&found))?;
     if !first.lab.warnings.is_empty() {
         talk::say(&first.lab.warnings.render_styled());
@@ -82,7 +89,8 @@ fn warn(sweep: &Sweep, checked: &Checked, args: &SweepArgs) -> Result<(), Failur
     lab_file::unused_traffic(&first.lab);
     lab_file::short_memory(&first.lab);
     lab_file::crowded(&first.lab);
-    let missing = netloom_run::missing_programs(&first.lab.plan, &args.file);
+    netloom_run::check_root(&first.lab.plan, root)?;
+    let missing = netloom_run::missing_programs(&first.lab.plan, &args.file, root);
     if missing.is_empty() {
         return Ok(());
     }
@@ -108,14 +116,19 @@ fn ask(sweep: &Sweep, args: &SweepArgs) -> Result<(), Failure> {
     }
 }
 
-fn run(args: &SweepArgs, sweep: &Sweep, checked: &Checked, folder: &SweepFolder) -> Result<SweepOutcome, Failure> {
+fn run(
+    args: &SweepArgs,
+    sweep: &Sweep,
+    checked: &Checked,
+    folder: &SweepFolder,
+    options: &[OsString],
+) -> Result<SweepOutcome, Failure> {
     let program = std::env::current_exe();
     let program = program.map_err(|error| Failure::new(ExitCode::Machine, format!("finding this program: {error}")))?;
-    let options = options(args, sweep);
     let how = How {
         program: &program,
         lab_file: &args.file,
-        options: &options,
+        options,
         jobs: args.jobs.map(std::num::NonZeroUsize::get),
         retry: args.retry,
         only: args.only.as_ref(),
@@ -136,10 +149,10 @@ fn join(args: &SweepArgs, sweep: &Sweep, folder: &SweepFolder) -> Result<SweepOu
 }
 
 /// What goes on to each run.
-fn options(args: &SweepArgs, sweep: &Sweep) -> Vec<OsString> {
+fn options(args: &SweepArgs, sweep: &Sweep, root: Option<&MachineRoot>) -> Vec<OsString> {
     // What is worth reporting is reported of the whole sweep.
     let mut options: Vec<OsString> = vec!["--annotations".into(), "never".into()];
-    options.extend(played_with(args));
+    options.extend(played_with(args, root));
     let is_large = sweep.points().saturating_mul(sweep.repetitions()) > MOST_PAGES;
     if is_large && !args.plots && !args.no_report {
         options.push("--no-report".into());
@@ -148,7 +161,7 @@ fn options(args: &SweepArgs, sweep: &Sweep) -> Vec<OsString> {
 }
 
 /// How each run is played, as the command line has it.
-fn played_with(args: &SweepArgs) -> Vec<OsString> {
+fn played_with(args: &SweepArgs, root: Option<&MachineRoot>) -> Vec<OsString> {
     let mut options: Vec<OsString> = Vec::new();
     if let Some(clock) = args.clock {
         let word = match clock {
@@ -160,6 +173,9 @@ fn played_with(args: &SweepArgs) -> Vec<OsString> {
     }
     if let Some(kernel) = &args.kernel {
         options.extend(["--kernel".into(), kernel.into()]);
+    }
+    if let Some(MachineRoot { folder, start }) = root {
+        options.extend(["--root".into(), folder.into(), "--start-folder".into(), start.into()]);
     }
     if let Some(limit) = args.wall_limit {
         options.extend(["--wall-limit".into(), format!("{} ns", limit.as_nanos()).into()]);

@@ -89,7 +89,7 @@ fn guard(request: &RunRequest, mode: Mode, watched: Watched, sink: &mut dyn FnMu
     let mut resources = Resources::default();
     let plan = resources.find(request, sink)?;
     let request = &RunRequest { plan, ..request.clone() };
-    machine_files::check(request)?;
+    machine_files::check(&request.plan, request.root.as_ref())?;
     preflight::programs_exist(request)?;
     let users = preflight::users(&request.plan, &request.lab_file)?.or_else(|| resources.images.users.clone());
     preflight::processors(&request.plan, &request.lab_file)?;

@@ -8,7 +8,7 @@ fn open(folder: &Path, text: &str, resume: bool) -> Result<(Sweep, SweepFolder),
     let file = folder.with_extension("yaml");
     let sweep = Sweep::read(text, &file.to_string_lossy()).unwrap();
     let checked = check(&sweep, &file)?;
-    let opened = SweepFolder::open(folder, (&sweep, text, &file), &checked, None, resume)?;
+    let opened = SweepFolder::open(folder, (&sweep, text, &file), &checked, Played::default(), resume)?;
     Ok((sweep, opened))
 }
 
