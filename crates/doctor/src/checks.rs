@@ -118,7 +118,7 @@ fn machines_kernel(release: &str) -> Check {
             let lacks: Vec<String> = ADDED
                 .iter()
                 .filter(|(since, _)| *since > version)
-                .map(|((major, minor), what)| format!("{what} ({major}.{minor})"))
+                .map(|((since, part), what)| format!("{what} ({since}.{part})"))
                 .collect();
             let without =
                 if lacks.is_empty() { String::new() } else { format!("; newer ones add {}", lacks.join(", ")) };

@@ -179,8 +179,8 @@ fn runs_of_a_sweep_have_one_root() {
         let read = root.read(&machine.files.join(inner), 100).unwrap();
         assert_eq!(read.map(String::from_utf8).unwrap().unwrap(), text, "{inner}");
     }
-    let why = |runs: &[PathBuf]| write(runs, tempfile::tempdir().unwrap().path()).unwrap_err().to_string();
-    assert!(why(&[failed.clone()]).contains("none of its runs has come to its end"));
+    let why = |some: &[PathBuf]| write(some, tempfile::tempdir().unwrap().path()).unwrap_err().to_string();
+    assert!(why(std::slice::from_ref(&failed)).contains("none of its runs has come to its end"));
     fs::write(failed.parent().unwrap().join("run.json"), r#"{"outcome": "as_described"}"#).unwrap();
     assert!(why(&runs).contains("nothing says which files were read"));
     // What the first run read has changed before the second, which did not read it.
