@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// Frames that are kept after they were sent, and their bytes, at most.
 const KEPT: usize = 8_192;
 const KEPT_BYTES: usize = 16 << 20;
-/// What the memory of a frame may have beside twice its length.
+/// The room that the memory of a frame may have beside twice its length.
 const SLACK: usize = 64;
 /// How often a frame is asked for, and sent again, at most.
 const TIMES: u8 = 5;
