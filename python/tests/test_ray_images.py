@@ -36,10 +36,17 @@ def made_image(home: Path, word: str, name: str = "tools:1.0") -> tuple[dict[str
     """A cache of its own with an image whose programs have this word: the environment of who uses it, and the image's ID."""
     config = json.dumps({"Env": [f"WORD={word}", "PATH=/bin"], "Cmd": ["sh"]})
     subprocess.run([sys.executable, str(MAKE_IMAGE), str(home / word), config, "sh", "cat"], check=True)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(home / "cache")}
+    environment = {**kernel(), **os.environ, "XDG_CACHE_HOME": str(home / "cache")}
     words = [_program.program(), "image", "import", f"oci:{home / word}", "--name", name]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     return environment, done.stdout.strip()
+
+
+def kernel() -> dict[str, str]:
+    """The kernel that is in the usual cache, for commands that have another one."""
+    done = subprocess.run([_program.program(), "kernel", "list", "--json"], capture_output=True, text=True, check=True)
+    listed = json.loads(done.stdout)
+    return {"NETLOOM_KERNEL": listed[0]["path"]} if listed else {}
 
 
 def made_root(environment: dict[str, str], folder: Path) -> None:
@@ -112,7 +119,6 @@ def test_an_image_that_arrives_changed_is_refused(tmp_path: Path, monkeypatch: p
 
 VARIED = """
 name: varied
-clock: virtual
 vary: {image: ["tools:1.0", "tools:2.0", "rootfs:root"]}
 nodes: {db: {image: "${image}", entrypoint: none}, web: {}}
 links: {line: {ends: [db, web], delay: 10 ms}}
@@ -208,7 +214,7 @@ def test_images_of_sweeps_and_hunts_travel_too(tmp_path: Path) -> None:
     made_root(asker, tmp_path / "root")
     (tmp_path / "varied.yaml").write_text(VARIED.replace("vary:", "repeat: 2\nvary:"))
     hunt = "duration: 2 s\nhunt: {quiet: 1 s, always: ['log said matches \"first\"']}"
-    hunted = VARIED.replace('vary: {image: ["tools:1.0", "tools:2.0", "rootfs:root"]}', hunt)
+    hunted = "clock: virtual" + VARIED.replace('vary: {image: ["tools:1.0", "tools:2.0", "rootfs:root"]}', hunt)
     (tmp_path / "hunted.yaml").write_text(hunted.replace("${image}", "tools:1.0").replace("varied", "hunted"))
     cluster = ray_cluster([asker["XDG_CACHE_HOME"], other["XDG_CACHE_HOME"]])
     try:
