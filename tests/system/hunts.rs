@@ -313,8 +313,7 @@ fn a_workload_plays_executables_by_their_names() {
     let refused = fixture.netloom(&["workload", "w", "--for", "1s"]).expect_code(2);
     assert!(refused.stderr.contains("names of executables begin with first_"), "{refused:#?}");
     for name in ["first_make", "serial_driver_add", "finally_check"] {
-        let path = fixture.work().join("w").join(name);
-        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        netloom_testing::programs::make_executable(&fixture.work().join("w").join(name));
     }
     let played = fixture.netloom(&["workload", "w", "--for", "300ms", "--assertions", "sdk.jsonl"]).expect_code(1);
     assert!(played.stdout.trim_end().ends_with("/sdk.jsonl"), "{played:#?}");

@@ -264,7 +264,7 @@ fn what_an_image_lacks_is_told_before_the_lab_is_made() {
         let sh = fs::read("/bin/sh").unwrap();
         for (name, contents) in [("foreign", &foreign[..]), ("linked", &sh), ("script", b"#!/usr/bin/perl -w\n")] {
             fs::write(unpacked.join(name), contents).unwrap();
-            fs::set_permissions(unpacked.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+            netloom_testing::programs::make_executable(&unpacked.join(name));
         }
         let own = "image: 'rootfs:root', entrypoint: none";
         wrong(own, "[foreign]", "the program `foreign` of rootfs:root cannot start: it is for the processor riscv64");

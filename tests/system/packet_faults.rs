@@ -1,7 +1,6 @@
 //! Faults of single packets: kernels take the resets, and what is silent stays silent.
 
 use crate::fixture::{Fixture, User};
-use std::os::unix::fs::PermissionsExt;
 
 /// Serves forever: tells at each end of a connection how that was.
 const SERVER: &str = "
@@ -167,7 +166,7 @@ fn names_fail_vanish_and_grow_old() {
     let fixture = Fixture::with_kernel(User::Own);
     fixture.write("ask.py", ASK);
     let names = fixture.write("names", SERVE);
-    std::fs::set_permissions(names, std::fs::Permissions::from_mode(0o755)).unwrap();
+    netloom_testing::programs::make_executable(&names);
     fixture.write("names.yaml", NAMES);
     fixture.netloom(&["run", "names.yaml", "-q"]).expect_code(0);
     let said = |name: &str| {

@@ -2,7 +2,6 @@
 
 use crate::fixture::{Finished, Fixture, User};
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -135,7 +134,7 @@ fn a_program_that_computes_for_ever_is_named_and_ended() {
 fn a_program_that_computes_from_its_first_instant_on_was_started() {
     let fixture = Fixture::with_kernel(User::Own);
     let lost = fixture.write("lost", "#!/no/such/interpreter\n");
-    std::fs::set_permissions(&lost, std::fs::Permissions::from_mode(0o755)).unwrap();
+    netloom_testing::programs::make_executable(&lost);
     let other = format!("[{}]", lost.display());
     let text = lab("", &[("spin", "[sh, -c, 'while :; do :; done']"), ("other", &format!("{other}, at: 1 s"))]);
     fixture.write("lab.yaml", &format!("{text}expect: [spin.exit == 0]\n"));

@@ -54,8 +54,7 @@ impl Drop for Chrony {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt;
+    use std::fs;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -64,7 +63,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let client = folder.path().join("chronyc");
         fs::write(&client, format!("#!/bin/sh\necho \"$@\"\necho $$ >>{}/asked\n", folder.path().display())).unwrap();
-        fs::set_permissions(&client, Permissions::from_mode(0o755)).unwrap();
+        netloom_testing::programs::make_executable(&client);
         let (chrony, said) = Chrony::start(folder.path().as_os_str()).unwrap().expect("it is there");
         let end = Instant::now() + Duration::from_secs(20);
         while !folder.path().join("asked").exists() {

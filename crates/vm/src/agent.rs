@@ -99,7 +99,6 @@ fn parsed<'a>(path: &Path, bytes: &'a [u8]) -> Result<ElfFile64<'a>, VmError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
 
     /// The loader starts a program of which only what is loaded was kept.
@@ -109,7 +108,7 @@ mod tests {
         let put = |name: &str, from: &Path| {
             let path = folder.path().join(name);
             fs::write(&path, loaded(from).unwrap()).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            netloom_testing::programs::make_executable(&path);
             path
         };
         let own = std::env::current_exe().unwrap();

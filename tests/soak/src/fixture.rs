@@ -33,7 +33,7 @@ impl Fixture {
         let copy = |from: &Path, name: &str| -> io::Result<PathBuf> {
             let to = root.path().join(name);
             fs::copy(from, &to)?;
-            fs::set_permissions(&to, fs::Permissions::from_mode(0o755))?;
+            netloom_testing::programs::make_executable(&to);
             Ok(to)
         };
         // A program of its own makes the lab's processes recognizable, and lets any user start it.

@@ -9,5 +9,6 @@ pub mod loads;
 #[cfg(feature = "models")]
 pub mod models;
 pub mod processes;
+pub mod programs;
 pub mod streams;
 pub mod wait;

@@ -177,7 +177,7 @@ mod tests {
         let (folder, program) = (tempfile::tempdir().unwrap(), "#!/bin/sh\nhead -c 100000 /dev/zero | tr '\\0' x\n");
         let path = folder.path().join("linux");
         std::fs::write(&path, program).unwrap();
-        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        netloom_testing::programs::make_executable(&path);
         let error = Facts::read(&path).unwrap_err();
         assert!(error.contains("xxxx") && error.len() < 200, "{error}");
     }

@@ -1,6 +1,5 @@
 use super::*;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 /// A program that nothing is known against, in the place of a kernel: it imports from the C library what the table has.
 fn own(folder: &Path, version: &str, time_travel: bool, config_hash: &str) -> OwnBuild {
@@ -26,7 +25,7 @@ fn own(folder: &Path, version: &str, time_travel: bool, config_hash: &str) -> Ow
 fn script(folder: &Path) -> PathBuf {
     let path = folder.join("kernel.sh");
     fs::write(&path, "#!/bin/sh\necho 6.1\n").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    netloom_testing::programs::make_executable(&path);
     path
 }
 

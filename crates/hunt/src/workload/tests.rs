@@ -10,7 +10,7 @@ fn folder(scripts: &[(&str, &str)]) -> tempfile::TempDir {
             folder.path().display()
         );
         fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        netloom_testing::programs::make_executable(&path);
     }
     folder
 }

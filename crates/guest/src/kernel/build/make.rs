@@ -100,6 +100,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path();
         put_compiler(&tree.join(FOLDER)).unwrap();
+        for (name, _) in COMPILER {
+            netloom_testing::programs::make_executable(&tree.join(FOLDER).join(name));
+        }
         fs::create_dir(tree.join("fs")).unwrap();
         let write = |name: &str, text: &str| fs::write(tree.join(name), text).unwrap();
         write("netloom/headers.h", "static const int known = 1;\n#define MODULE KBUILD_MODNAME\n");
