@@ -2,11 +2,11 @@
 
 use crate::case::{Case, case};
 use crate::{
-    accuracy, capacity, chains, diverted, emulators, exactness, external, halves, images, journal, many, parts, random,
+    accuracy, capacity, chains, diverted, emulators, exactness, external, halves, hunts, images, journal, many, parts, random,
     routing, scale, shells, streams, switches, tunnel, vms, watched,
 };
 
-pub(crate) const CASES: [Case; 28] = [
+pub(crate) const CASES: [Case; 29] = [
     case("streams", "TCP through one link, with and without limits", 140, streams::run),
     case("packets-per-second", "The most small packets per second that one link carries", 70, exactness::packets),
     case("journal", "A journal of every packet at 1 Gbit/s, beside none", 45, journal::run),
@@ -18,6 +18,7 @@ pub(crate) const CASES: [Case; 28] = [
     case("tunnel", "Two labs joined by a tunnel, over a path that takes time and varies", 90, tunnel::run),
     case("parts", "A lab in virtual time in two parts on two machines, beside one piece", 150, parts::run),
     case("halves", "A thousand nodes in two halves on two machines, beside one piece", 150, halves::run),
+    case("hunts", "Runs with drawn faults, in a minute", 300, hunts::run),
     case("vms", "A virtual machine, beside QEMU with a tap device", 200, vms::run),
     case("delay", "GINE table 2: round-trip times over a constant one-way delay", 110, accuracy::run),
     case("capacity", "GINE table 3: goodput over a line of given capacity", 80, capacity::run),

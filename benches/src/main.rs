@@ -20,6 +20,7 @@ mod external;
 mod goals;
 mod growth;
 mod halves;
+mod hunts;
 mod images;
 mod journal;
 mod lab;

@@ -10,7 +10,7 @@ pub(crate) mod options;
 mod play;
 mod rows;
 mod scenario;
-mod scenarios;
+pub(crate) mod scenarios;
 mod theory;
 
 use crate::case::{Case, case};

@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) image: PathBuf,
     /// The lab files of the paper on time dilation.
     pub(crate) examples: PathBuf,
+    /// The lab files of hunts.
+    pub(crate) hunts: PathBuf,
     /// Where figures, lab files and results of runs go.
     pub(crate) output: PathBuf,
     /// Few and short measurements: shows that the benchmarks run, not what the machine can do.
@@ -48,6 +50,7 @@ impl Settings {
             vm_root: root.join("../scripts/ensure-vm-root"),
             image: root.join("image.py"),
             examples: root.join("../examples/papers/time-warp"),
+            hunts: root.join("../examples/hunt"),
             output: PathBuf::from(OUTPUT),
             quick,
             peers: Options::default(),

@@ -5,7 +5,7 @@
 use super::scenario::{Host, Program, Scenario, Shape, words};
 
 const IPERF3: &str = "/usr/bin/iperf3";
-pub(super) const ETCD: &str = "/usr/bin/etcd";
+pub(crate) const ETCD: &str = "/usr/bin/etcd";
 const RENO: &str = "{congestion: reno}";
 /// All hosts know the addresses of all: Shadow and ns-3 have no ARP.
 const NO_ARP: &str = "arp: false\n";
