@@ -148,7 +148,7 @@ export class Connections {
     if (wanted === "") return;
     if (!offers?.includes("tcp")) {
       this.set.setRefused(
-        "This lab was brought up by an older version of Netloom, which reports no TCP connections while it is up.",
+        "This lab reports no TCP connections while it is up: it is over several machines in virtual time, or an older version of Netloom has brought it up.",
       );
       return;
     }

@@ -165,7 +165,7 @@ function flowsOn(lab: Lab, name: string, book: FlowBook, open: (ends: string) =>
         ? el(
             "p",
             { class: "none" },
-            "This lab was brought up by an older version of Netloom, which reports no packets.",
+            "This lab reports no packets while it is up: it is over several machines in virtual time, or an older version of Netloom has brought it up.",
           )
         : book.lately().length === 0
           ? el("p", { class: "none", role: "status" }, "no packet was seen in the last ten seconds")
