@@ -2,8 +2,8 @@
 
 use crate::case::{Case, case};
 use crate::{
-    accuracy, capacity, chains, diverted, emulators, exactness, external, halves, hunts, images, journal, many, parts, random,
-    routing, scale, shells, streams, switches, tunnel, vms, watched,
+    accuracy, capacity, chains, diverted, emulators, exactness, external, halves, hunts, images, journal, many, parts,
+    random, routing, scale, shells, streams, switches, tunnel, vms, watched,
 };
 
 pub(crate) const CASES: [Case; 29] = [

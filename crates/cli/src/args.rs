@@ -58,7 +58,7 @@ pub(crate) use rerun::RerunArgs;
 pub(crate) use results::{PruneArgs, ResultsArgs, ResultsCommand, ResultsPlotArgs};
 pub(crate) use run::{CheckArgs, Overrides, PrecisionArg, RunArgs, SimArgs};
 pub(crate) use shape::{ShapeAddArgs, ShapeCommand, ShapeSetArgs};
-pub(crate) use split::SplitArgs;
+pub(crate) use split::{SplitArgs, SplitPartitionArgs};
 use std::ffi::OsString;
 use std::path::PathBuf;
 pub(crate) use sweep::SweepArgs;
@@ -102,6 +102,9 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Divide a lab into a lab file for each of several machines, which together are the lab
     Split(SplitArgs),
+    /// Print a partition by hand as the parts of a lab have it, as JSON
+    #[command(name = "split-partition", hide = true)]
+    SplitPartition(SplitPartitionArgs),
     /// Convert files of other network tools into lab files, and labs into such files
     Convert(ConvertArgs),
     /// Print the JSON schema of lab files, which editors can use, or of the control protocol

@@ -96,7 +96,7 @@ pub use programs::Program;
 pub use resolve::{RequestedFault, RequestedPartition, fault_refusals, parse_fault, parse_partition};
 pub use schema::schema;
 pub use shape::{Match, Owner, Owners, SHAPE_LINK, Shape, parse_match, write_match};
-pub use split::{Division, Part, SplitSettings, Undivided, split};
+pub use split::{Division, Part, SplitSettings, Undivided, split, split_partition};
 pub use sweep::{PreparedRun, Run, Sweep};
 pub use tracks::{Way, setdest};
 pub use traffic::parse_traffic;

@@ -44,7 +44,7 @@ mod tunnel;
 pub use faults::{RequestedFault, parse_fault, refusals as fault_refusals};
 pub use hunt::matches_name;
 pub use partitions::{RequestedPartition, parse_partition};
-pub(crate) use partitions::{WrittenPartition, written_partition};
+pub(crate) use partitions::{WrittenPartition, written_by_hand, written_partition};
 pub(crate) use traffic::resolve_for;
 
 use crate::addressing::{assign, neighbors};

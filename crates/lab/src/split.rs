@@ -99,7 +99,13 @@ struct Ground<'a> {
     tunnels: BTreeMap<usize, Tunnel>,
 }
 
-impl Ground<'_> {
+impl<'a> Ground<'a> {
+    fn of(root: &'a Node, plan: &'a Plan, placement: &'a Placement, tunnels: BTreeMap<usize, Tunnel>) -> Self {
+        let nodes = plan.nodes.iter().zip(0..).map(|(node, place)| (node.name.as_str(), place)).collect();
+        let links = plan.links.iter().zip(0..).map(|(link, place)| (link.name.as_str(), place)).collect();
+        Self { root, plan, placement, nodes, links, tunnels }
+    }
+
     /// The place of the machine that plays a node.
     fn home(&self, node: usize) -> usize {
         self.placement.nodes[node].0
@@ -133,9 +139,7 @@ pub fn split(
     check_settings(&lab.plan, &placement, settings).map_err(Undivided::Settings)?;
     let tunnels = network::tunnels(&lab.plan, &placement, settings, keys).map_err(Undivided::Settings)?;
     let plan = &lab.plan;
-    let nodes = plan.nodes.iter().zip(0..).map(|(node, place)| (node.name.as_str(), place)).collect();
-    let links = plan.links.iter().zip(0..).map(|(link, place)| (link.name.as_str(), place)).collect();
-    let ground = Ground { root: &root, plan, placement: &placement, nodes, links, tunnels };
+    let ground = Ground::of(&root, plan, &placement, tunnels);
     let mut wrong = Vec::new();
     if !ground.tunnels.is_empty() {
         wrong = settings::refusals(&ground);
@@ -174,6 +178,31 @@ pub fn split(
     }
     let notes = notes(&ground, settings, lab.note.as_deref());
     Ok(Division { parts: read, placement, notes })
+}
+
+/// Divides a partition that a user makes by hand while the parts of a lab are up: `entry` as [`parse_partition`](crate::parse_partition) reads
+/// it, the `number`th of its lab. Returns the entry of each machine, by name, in which the members are named one by one.
+///
+/// # Errors
+/// What is wrong with the file or with the entry, or how the nodes cannot be placed.
+pub fn split_partition(
+    text: &str,
+    file: &str,
+    settings: &placement::Settings,
+    (entry, number): (&str, usize),
+) -> Result<BTreeMap<String, String>, Undivided> {
+    let wrong = |error: &Diagnostic| Undivided::Settings(format!("partition: {}", error.message()));
+    let lab = parse(text, file).map_err(Undivided::Refused)?;
+    let root = Node::empty();
+    let placement = placement::place(&lab.plan, settings).map_err(Undivided::Misplaced)?;
+    let ground = Ground::of(&root, &lab.plan, &placement, BTreeMap::new());
+    let item = yaml::parse(entry).map_err(|errors| {
+        let unread =
+            || Undivided::Settings("partition: this is no YAML: write for example `{partition: [[a], [b]]}`".into());
+        errors.first().map_or_else(unread, wrong)
+    })?;
+    let divided = partitions::by_hand(&ground, &item, number).map_err(|error| wrong(&error))?;
+    Ok(divided.into_iter().map(|(place, node)| (ground.machine(place).to_owned(), file_of(&node))).collect())
 }
 
 /// The file at its first point, with all that it generates.

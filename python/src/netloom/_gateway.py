@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import select
 import socket
 import struct
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from . import _events, _joined
-from ._errors import NetloomError
+from ._errors import NetloomError, ProgramError
 from ._joined import Places
 from ._parts import PartResults
 from ._protocol import Lines, Message, descriptors_in
@@ -33,6 +34,8 @@ MOST_PROGRAMS = 64
 NO_SUCH, DIED, USAGE = 7, 8, 2
 #: What a program in virtual time may read, in bytes: it is taken before the program starts.
 MOST_INPUT = 16 << 20
+#: A fault of an entry of the timeline that is one of all parts: a partition, or its end.
+IN_ALL_PARTS = re.compile(r"""^\s*\{\s*["']?(partition|heal)["']?\s*:""")
 #: What is done in all parts of a lab in virtual time, at one instant.
 OF_ALL = ("fault", "heal", "partition", "restart", "set", "start", "stop")
 
@@ -53,6 +56,7 @@ class Whole(Protocol):
     def ask_all(self, request: Mapping[str, Any]) -> list[tuple[Any, dict[str, Any]]]: ...
     def end(self) -> None: ...
     def say(self, text: str) -> None: ...
+    def divided_partition(self, entry: str, number: int) -> Mapping[str, str]: ...
 
 
 class Refusal(Exception):
@@ -71,6 +75,10 @@ class Gateway:
         self.programs = threading.BoundedSemaphore(MOST_PROGRAMS)
         #: See `Connection`.
         self.zeros: dict[str, int] = {}
+        #: How many partitions were made by hand.
+        self.partitions = 0
+        #: Is held while one is made or healed: parts make them in the same order.
+        self.parting = threading.Lock()
         #: What parts have counted, for clients that know pipes by their places: those of a machine that is lost stay as they were.
         self.counted: dict[str, dict[str, tuple[PartResults, Mapping[str, Any]]]] = {"stats": {}, "verdict": {}}
         new = path.with_suffix(".new")
@@ -178,6 +186,12 @@ class Connection:
                 return whole.call(self._machine_of(str(asked.get("node"))), "ask", asked)
             case "set":
                 return self._set(asked)
+            case "partition":
+                return self._partition(str(asked.get("entry")))
+            case "heal":
+                return self._heal()
+            case "fault" if kind := IN_ALL_PARTS.match(str(asked.get("entry"))):
+                return self._partition(str(asked["entry"])) if kind[1] == "partition" else self._heal()
             case "restart" | "fault":
                 return self._anywhere(asked)
             case "exec":
@@ -348,6 +362,31 @@ class Connection:
             if reply["reply"] == "refused":
                 break
         return reply
+
+    def _partition(self, entry: str) -> Mapping[str, Any]:
+        """Makes a partition in all parts, each of which judges the packets that enter its links."""
+        whole, gateway = self._whole, self._gateway
+        with gateway.parting:
+            try:
+                divided = whole.divided_partition(entry, gateway.partitions + 1)
+            except ProgramError as error:
+                raise Refusal(error.code or USAGE, str(error)) from error
+            there = [machine for machine, _ in whole.ask_all({"request": "now"})]
+            for place, machine in enumerate(there):
+                own = {"request": "partition", "entry": divided[machine.part.machine]}
+                reply: Mapping[str, Any] = whole.call(machine, "ask", own)
+                if reply["reply"] == "refused":
+                    for made in there[:place]:
+                        whole.call(made, "ask", {"request": "heal"})
+                    return reply
+            gateway.partitions += 1
+        return {"reply": "done"}
+
+    def _heal(self) -> Mapping[str, Any]:
+        """Ends the partitions that were made by hand."""
+        with self._gateway.parting:
+            self._whole.ask_all({"request": "heal"})
+        return {"reply": "done"}
 
     def _anywhere(self, asked: Message) -> Mapping[str, Any]:
         """Asks one part after the other, until one has what the request names."""

@@ -14,9 +14,9 @@ from ._parts import PartResults, direction, joined_verdict
 Answer = tuple[PartResults, Mapping[str, Any]]
 
 #: What a lab over several machines offers its clients, and what it offers beside that if it is up in virtual time, and in real time.
-IN_VIRTUAL_TIME = ("partition", "time")
+IN_VIRTUAL_TIME = ("time",)
 IN_REAL_TIME = ("packets", "tcp")
-CAPABILITIES = ("capture", "clock", "events", "exec", "fault", "restart", "set", "stats", "stop", "topology", "verdict")
+CAPABILITIES = ("capture", "clock", "events", "exec", "fault", "partition", "restart", "set", "stats", "stop", "topology", "verdict")
 
 
 class Places:

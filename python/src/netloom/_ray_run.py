@@ -77,6 +77,8 @@ class Run:
         self._is_virtual = bool(asked["is_virtual"])
         #: Among how many machines the lab is divided, if not those of its file.
         self._count: int | None = asked["machines"]
+        #: The lab file as it was divided.
+        self._text = b""
         #: Why the cluster goes on no longer, if it does not.
         self._cluster_lost: str | None = None
         self._is_cleared = threading.Event()
@@ -262,6 +264,7 @@ class Run:
     def _divided(self, home: Path, port: int) -> dict[str, str]:
         """The texts of the parts, by machine."""
         asked = self._asked
+        self._text = Path(asked["text"]).read_bytes()
         command = ["split", *self._lab(), "--path", f"{asked['path_ns']}ns", "--port", str(port), "-o", str(home)]
         for machine in self._machines:
             command += ["--address", f"{machine.part.machine}={machine.part.address}"]
@@ -273,6 +276,23 @@ class Run:
             machine.part.machine: (home / f"{asked['lab']}-{machine.part.machine}.yaml").read_text(encoding="utf-8")
             for machine in self._machines
         }
+
+    def divided_partition(self, entry: str, number: int) -> dict[str, str]:
+        """A partition by hand, the `number`th, as each machine has it.
+
+        Raises:
+            ProgramError: Something is wrong with the entry.
+        """
+        asked = self._asked
+        # Its user may have gone on with the file since.
+        with tempfile.NamedTemporaryFile() as text:
+            text.write(self._text)
+            text.flush()
+            command = ["split-partition", asked["file"], "--as-played", text.name, "--path", f"{asked['path_ns']}ns"]
+            command += ["--entry", entry, "--number", str(number)]
+            command += ["--machines", str(self._count)] if self._count is not None else []
+            divided: dict[str, str] = json.loads(_program.call(command).stdout)
+        return divided
 
     def _handed(self, texts: Mapping[str, tuple[str, str]]) -> dict[str, Lab]:
         """What machines need, handed to Ray: what several need, once. `texts`: the names and texts of their lab files."""

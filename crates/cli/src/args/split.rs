@@ -40,6 +40,28 @@ pub(crate) struct SplitArgs {
     pub(crate) out: PathBuf,
 }
 
+/// `netloom split-partition`, which only the process that keeps a lab up over several machines calls.
+#[derive(Debug, Args)]
+pub(crate) struct SplitPartitionArgs {
+    /// The lab file
+    #[arg(value_parser = lab_path())]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) foreign: Foreign,
+    /// The number of machines, as the lab was divided
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MachinePlan::MOST as u64))]
+    pub(crate) machines: Option<u64>,
+    /// The time of the path, as the lab was divided
+    #[arg(long, value_name = "TIME", value_parser = path_time, default_value = "500us")]
+    pub(crate) path: netloom_units::Duration,
+    /// The entry
+    #[arg(long, value_name = "ENTRY")]
+    pub(crate) entry: String,
+    /// How many partitions by hand there were, with this one
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) number: usize,
+}
+
 fn address(text: &str) -> Result<(String, String), String> {
     let (name, address) = text.split_once('=').ok_or("write a machine, = and its address, for example a=192.0.2.1")?;
     let is_plain = address.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-_%".contains(&byte));

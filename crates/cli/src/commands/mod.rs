@@ -122,6 +122,7 @@ pub(crate) fn dispatch(command: Command) -> Outcome {
         Command::Sim(args) => sim::sim(&args),
         Command::Check(args) => check::check(&args),
         Command::Split(args) => split::split(&args),
+        Command::SplitPartition(args) => split::partition(&args),
         Command::Convert(args) => convert::convert(&args),
         Command::Schema { protocol } => schema(protocol),
         Command::Generate(args) => generate::generate(&args),

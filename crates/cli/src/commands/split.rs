@@ -1,7 +1,7 @@
 //! `netloom split`
 
 use super::{Failure, Outcome, lab_file, print};
-use crate::args::SplitArgs;
+use crate::args::{SplitArgs, SplitPartitionArgs};
 use netloom_judge::ExitCode;
 use netloom_lab::placement::Settings;
 use netloom_lab::{Division, FileContents, FilePlan, KeyPlan, MachinePlan, Part, Plan, SplitSettings, Undivided};
@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 pub(super) fn split(args: &SplitArgs) -> Outcome {
     let text = lab_file::text(&args.file, &args.foreign)?;
-    let count = args.machines.map(|count| usize::try_from(count).unwrap_or(MachinePlan::MOST));
+    let count = count(args.machines);
     let mut addresses = BTreeMap::new();
     for (name, address) in &args.address {
         if addresses.insert(name.clone(), address.clone()).is_some() {
@@ -36,6 +36,20 @@ pub(super) fn split(args: &SplitArgs) -> Outcome {
     notes.dedup();
     lab_file::print_notes(&notes);
     print(&table(args, &division).join("\n"))
+}
+
+/// Prints the entry of each machine for a partition by hand.
+pub(super) fn partition(args: &SplitPartitionArgs) -> Outcome {
+    let text = lab_file::text(&args.file, &args.foreign)?;
+    let settings = Settings { count: count(args.machines), path: args.path };
+    let file = args.file.to_string_lossy();
+    let divided = netloom_lab::split_partition(&text, &file, &settings, (&args.entry, args.number));
+    print(&serde_json::json!(divided.map_err(|why| failure(&args.file, why))?).to_string())
+}
+
+/// As many machines as are asked for.
+fn count(machines: Option<u64>) -> Option<usize> {
+    machines.map(|count| usize::try_from(count).unwrap_or(MachinePlan::MOST))
 }
 
 /// Divides the lab, with keys that nobody guesses.

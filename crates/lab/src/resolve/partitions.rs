@@ -23,7 +23,7 @@ use reach::{Ground, Networks};
 pub use request::{RequestedPartition, parse_partition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-pub(crate) use written::{WrittenPartition, written_partition};
+pub(crate) use written::{WrittenPartition, written_by_hand, written_partition};
 
 /// A partition of the timeline.
 pub(super) struct Partition {

@@ -3,13 +3,14 @@
 use super::Ground;
 use super::shares::{Divided, divisible, undrawn};
 use super::tree::{key, list, text, with};
-use crate::resolve::{WrittenPartition, written_partition};
+use crate::diagnostics::Diagnostic;
+use crate::resolve::{WrittenPartition, written_by_hand, written_partition};
 use crate::yaml::Node;
 use std::collections::BTreeSet;
 
 /// Divides a partition of the timeline.
 pub(super) fn partition(ground: &Ground<'_>, item: &Node) -> Divided {
-    let homes: BTreeSet<usize> = ground.placement.nodes.iter().map(|(home, _)| *home).collect();
+    let homes = homes(ground);
     if homes.len() < 2 {
         return divisible(ground, item, "");
     }
@@ -18,6 +19,17 @@ pub(super) fn partition(ground: &Ground<'_>, item: &Node) -> Divided {
     let earlier = all.iter().take_while(|own| own.span != item.span).count();
     let written = written_partition(item, &all[..earlier], ground.plan)?;
     Ok(homes.into_iter().map(|machine| (machine, of_machine(ground, machine, item, &written))).collect())
+}
+
+/// Divides a partition that a user makes by hand, which was the `number`th.
+pub(super) fn by_hand(ground: &Ground<'_>, item: &Node, number: usize) -> Result<Vec<(usize, Node)>, Diagnostic> {
+    let written = written_by_hand(item, number, ground.plan)?;
+    Ok(homes(ground).into_iter().map(|machine| (machine, of_machine(ground, machine, item, &written))).collect())
+}
+
+/// The machines that have nodes.
+fn homes(ground: &Ground<'_>) -> BTreeSet<usize> {
+    ground.placement.nodes.iter().map(|(home, _)| *home).collect()
 }
 
 /// The entry of a machine: with its own nodes, and those of others that it knows.

@@ -1,4 +1,4 @@
-use super::{Division, SplitSettings, Undivided, split};
+use super::{Division, SplitSettings, Undivided, split, split_partition};
 use crate::placement::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -204,6 +204,48 @@ fn partitions_part_the_same_nodes_in_each_part() {
                 .iter()
                 .any(|(_, pairs)| !pairs.is_empty())
         );
+    }
+}
+
+#[test]
+fn a_partition_by_hand_parts_the_same_nodes_in_each_part_as_in_one_piece() {
+    let division = divided("", LINE, "").unwrap();
+    let text = whole_text("", LINE, "");
+    let whole = crate::parse(&text, "shop.yaml").expect("it is a lab");
+    let divide = |entry: &str, number| split_partition(&text, "shop.yaml", &Settings::default(), (entry, number));
+    for entry in
+        ["[[client], [db]], for: 2 s", "{random: [client, r1, db, log]}", "[[log]]", "{ring: [client, r1, db, log]}"]
+    {
+        for number in 1..=4 {
+            let entry = format!("{{partition: {entry}}}");
+            let wanted = crate::parse_partition(&entry, &whole.plan, number).expect("it is a partition");
+            let entries = divide(&entry, number).unwrap();
+            for part in &division.parts {
+                let found = crate::parse_partition(&entries[&part.machine], &part.lab.plan, 1).expect("it is one, too");
+                assert_eq!(found.duration, wanted.duration);
+                let place = |plan: &crate::Plan, name: &str| {
+                    u32::try_from(plan.all_names().position(|own| own == name).expect("it is known")).expect("few")
+                };
+                let known: Vec<&str> = part.lab.plan.all_names().filter(|name| !name.starts_with("to-")).collect();
+                for (from, to) in known.iter().flat_map(|from| known.iter().map(move |to| (*from, *to))) {
+                    let parts =
+                        |nodes: &netloom_link::NodePartition, plan| nodes.parts(place(plan, from), place(plan, to));
+                    let both = [parts(&found.nodes, &part.lab.plan), parts(&wanted.nodes, &whole.plan)];
+                    assert_eq!(both[0], both[1], "{entry}, {number}: {from} to {to} in {}", part.machine);
+                }
+            }
+        }
+    }
+    for (entry, why) in [
+        ("{partition: [[client], [nobody]]}", "there is no node `nobody`"),
+        ("{partition: [[client]], at: 1 s}", "at"),
+        ("{partition: [[client, r1, db, log]]}", "two groups"),
+        ("[", "partition: "),
+    ] {
+        match divide(entry, 1) {
+            Err(Undivided::Settings(found)) => assert!(found.contains(why), "{entry}: {found}"),
+            other => panic!("{entry}: {other:?}"),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::spec::PartitionSpec;
 use crate::yaml;
 use netloom_link::{NodeIndex, NodePartition};
-use netloom_units::Duration;
+use netloom_units::{Duration, Seed};
 use std::sync::Arc;
 
 /// See the module.
@@ -50,7 +50,7 @@ pub(super) fn requested(spec: &PartitionSpec, plan: &Plan, number: usize) -> Res
     let index = Index::new("node", names.iter(), false);
     let mut found = Findings { errors: Errors::default(), warnings: Vec::new() };
     let ground = Ground::of_plan(plan);
-    let resolved = resolve(spec, &index, &ground, seed_of(plan.seed.derive("by hand"), spec, number), &mut found);
+    let resolved = resolve(spec, &index, &ground, by_hand(plan.seed, spec, number), &mut found);
     if let Some(error) = found.errors.into_entries().first().or(found.warnings.first()) {
         return Err(wrong(error));
     }
@@ -62,6 +62,11 @@ pub(super) fn requested(spec: &PartitionSpec, plan: &Plan, number: usize) -> Res
         return Err(ChangeError::new(message));
     }
     Ok(RequestedPartition { nodes, links: judged.into_iter().collect(), duration: spec.duration })
+}
+
+/// The seed from which the shape of a partition by hand is drawn.
+pub(super) fn by_hand(seed: Seed, spec: &PartitionSpec, number: usize) -> Seed {
+    seed_of(seed.derive("by hand"), spec, number)
 }
 
 /// A value that no file has.

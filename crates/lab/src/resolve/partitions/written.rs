@@ -3,7 +3,7 @@
 use super::super::names::Index;
 use super::layout::Layout;
 use super::reach::Ground;
-use super::request::spanned;
+use super::request::{by_hand, spanned};
 use super::{lay_out, resolve, seed_of};
 use crate::decode::partition_entry;
 use crate::diagnostics::{Diagnostic, Spanned};
@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::spec::{LayoutSpec, PartitionSpec};
 use crate::yaml::{Content, Node};
 use netloom_link::Spans;
+use netloom_units::Seed;
 use std::collections::BTreeSet;
 
 /// A partition whose members are named one by one.
@@ -38,13 +39,32 @@ pub(crate) fn written_partition(item: &Node, earlier: &[Node], plan: &Plan) -> R
     let text = spec.layout.value.text();
     let is_like = |own: &&Node| read(own).is_ok_and(|other| other.layout.value.text() == text);
     let number = 1 + earlier.iter().filter(|own| own.value("partition").is_some()).filter(is_like).count();
+    let mut found = Findings { errors: Errors::default(), warnings: Vec::new() };
+    write(&spec, seed_of(plan.seed, &spec, number), plan, &mut found)
+}
+
+/// Reads a partition that a user makes by hand, as `parse_partition` does.
+///
+/// # Errors
+/// The reason why its members cannot be named one by one.
+pub(crate) fn written_by_hand(item: &Node, number: usize, plan: &Plan) -> Result<WrittenPartition, Diagnostic> {
+    let mut errors = Errors::default();
+    let spec = partition_entry(item, &mut errors);
+    if let Some(wrong) = errors.into_entries().into_iter().next() {
+        return Err(wrong);
+    }
+    let spec = spec.ok_or_else(|| item.error("this is no partition"))?;
+    let mut found = Findings { errors: Errors::default(), warnings: Vec::new() };
+    let written = write(&spec, by_hand(plan.seed, &spec, number), plan, &mut found)?;
+    found.warnings.into_iter().next().map_or(Ok(written), Err)
+}
+
+fn write(spec: &PartitionSpec, seed: Seed, plan: &Plan, found: &mut Findings) -> Result<WrittenPartition, Diagnostic> {
     let names: Vec<Spanned<String>> = plan.all_names().map(|name| spanned(name.to_owned())).collect();
     let (index, ground) = (Index::new("node", names.iter(), false), Ground::of_plan(plan));
-    let seed = seed_of(plan.seed, &spec, number);
-    let mut found = Findings { errors: Errors::default(), warnings: Vec::new() };
-    let laid = lay_out(&spec, &index, &ground, &mut Spans::new(seed), &mut found.errors);
-    let cut = resolve(&spec, &index, &ground, seed, &mut found);
-    let wrong = found.errors.into_entries().into_iter().next();
+    let laid = lay_out(spec, &index, &ground, &mut Spans::new(seed), &mut found.errors);
+    let cut = resolve(spec, &index, &ground, seed, found);
+    let wrong = std::mem::take(&mut found.errors).into_entries().into_iter().next();
     let (Some((layout, named)), Some(cut)) = (laid, cut) else {
         return Err(wrong.unwrap_or_else(|| spec.layout.error("this partition cannot be divided")));
     };
