@@ -428,6 +428,12 @@ on unknown exec far nobody -- true
 on terminal shell far db </dev/null
 on set set far line delay=30ms
 on stats stats far --once --json
+on partition partition far '{random: [web, db]}'
+on parted exec far web -- ping -c 2 -i 0.2 -W 1 db
+on parted-back exec far db -- ping -c 2 -i 0.2 -W 1 web
+on heal heal far
+on healed exec far web -- ping -c 2 -i 0.2 db
+on wrong partition far '[[web], [nobody]]'
 on verdict verdict far
 sleep 1
 on logs logs
@@ -468,6 +474,9 @@ def test_a_lab_is_up_over_two_machines(tmp_path: Path) -> None:
         ("web", "db", 30_000_000),
         ("db", "web", 30_000_000),
     ]
+    assert "code" not in shown["partition"] and " 0 received" in shown["parted"] and " 0 received" in shown["parted-back"]
+    assert "code" not in shown["heal"] and "2 received" in shown["healed"]
+    assert "there is no node `nobody`" in shown["wrong"] and "code 2" in shown["wrong"]
     assert "code" not in shown["set"] and "hello" in shown["logs"]
     assert "as described" in shown["down"]
     [results] = (tmp_path / "results" / "far").glob("2*")
