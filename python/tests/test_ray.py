@@ -474,7 +474,9 @@ def test_a_lab_is_up_over_two_machines(tmp_path: Path) -> None:
         ("web", "db", 30_000_000),
         ("db", "web", 30_000_000),
     ]
-    assert "code" not in shown["partition"] and " 0 received" in shown["parted"] and " 0 received" in shown["parted-back"]
+    assert (
+        "code" not in shown["partition"] and " 0 received" in shown["parted"] and " 0 received" in shown["parted-back"]
+    )
     assert "code" not in shown["heal"] and "2 received" in shown["healed"]
     assert "there is no node `nobody`" in shown["wrong"] and "code 2" in shown["wrong"]
     assert "code" not in shown["set"] and "hello" in shown["logs"]

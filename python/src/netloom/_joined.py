@@ -16,7 +16,20 @@ Answer = tuple[PartResults, Mapping[str, Any]]
 #: What a lab over several machines offers its clients, and what it offers beside that if it is up in virtual time, and in real time.
 IN_VIRTUAL_TIME = ("time",)
 IN_REAL_TIME = ("packets", "tcp")
-CAPABILITIES = ("capture", "clock", "events", "exec", "fault", "partition", "restart", "set", "stats", "stop", "topology", "verdict")
+CAPABILITIES = (
+    "capture",
+    "clock",
+    "events",
+    "exec",
+    "fault",
+    "partition",
+    "restart",
+    "set",
+    "stats",
+    "stop",
+    "topology",
+    "verdict",
+)
 
 
 class Places:
