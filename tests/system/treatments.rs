@@ -159,12 +159,13 @@ links:
   xb: {ends: [x, br]}
   yb: {ends: [y, br]}
   zb: {ends: [z, br]}
-timeline:
+setup:
   # Addresses that the lab file does not know.
-  - {on: x, run: ip addr add 10.99.0.1/24 dev eth0, as: x-address}
-  - {on: y, run: ip addr add 10.99.0.2/24 dev eth0, as: y-address}
-  - {on: z, run: ip addr add 10.99.0.3/24 dev eth0, as: z-address}
-  - {on: br, run: 'ip link add br0 type bridge && for i in eth0 eth1 eth2; do ip link set $i master br0; done && ip link set br0 up', as: bridge}
+  - {on: x, run: ip addr add 10.99.0.1/24 dev eth0}
+  - {on: y, run: ip addr add 10.99.0.2/24 dev eth0}
+  - {on: z, run: ip addr add 10.99.0.3/24 dev eth0}
+  - {on: br, run: 'ip link add br0 type bridge && for i in eth0 eth1 eth2; do ip link set $i master br0; done && ip link set br0 up'}
+timeline:
   - {at: 1 s, partition: [[a, x], [b, y]], for: 2 s}
   - {at: 5 s, partition: [[a, r, x], [b, y]], slow: 2 s, for: 3 s}
 ";
