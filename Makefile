@@ -19,7 +19,7 @@ SHELL := scripts/timed
 export STEPS
 endif
 .NOTPARALLEL:
-.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-build test-deps test-fast test-quiet test-all fmt fmt-check tidy lint doc oldest unit unit-rest manual tutorial gallery docs-site packaging machines machines-quick test-arm64 python python-still web-running python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick hunt-bugs hunt-minimal papers papers-quick soak fuzz asan miri clean web web-keep web-check release
+.PHONY: help deps kernel build install wheel deb rpm deb-kernel demo test test-build test-deps test-fast test-quiet test-all fmt fmt-check tidy lint doc oldest unit unit-rest manual tutorial gallery docs-site packaging machines machines-quick test-arm python python-still web-running python-ray mininet deny advisories bench bench-clocks bench-growth bench-peers bench-docs bench-quick hunt-bugs hunt-minimal papers papers-quick soak fuzz asan miri clean web web-keep web-check release
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,7 +70,7 @@ test-deps: ## install what `make test` needs and this machine lacks, at once: la
 	scripts/install-deps services papers python web
 
 test-all: ## all of that as every user, and what takes longer: before a release, and when what it tests was changed
-	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test oldest tutorial docs-site packaging asan bench-quick papers-quick soak fuzz test-arm64
+	@NETLOOM_TEST_ALL=1 NETLOOM_FUZZ_SECONDS=20 MAKE='$(MAKE)' scripts/all-steps test oldest tutorial docs-site packaging asan bench-quick papers-quick soak fuzz test-arm
 
 test-fast: fmt-check tidy lint ## what needs no namespaces: format, lints, unit and golden tests; under three minutes
 	$(CARGO) test --workspace --locked --lib --bins --quiet
@@ -131,7 +131,7 @@ machines: ## the release's packages on Debian 11, 12 and 13 with their own kerne
 	scripts/install-deps services
 	scripts/machines "$(or $(CARGO_TARGET_DIR),target)/release-$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)"
 
-test-arm64: ## unit tests of pure crates on arm64, and simulations with the bytes that they have here, by QEMU's user mode; ten minutes
+test-arm: ## unit tests of pure crates on arm64, and simulations with the bytes that they have here, by QEMU's user mode; ten minutes
 	scripts/install-deps arm64
 	$(CARGO) build --locked --bin netloom
 	scripts/test-arm64
